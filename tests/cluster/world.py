@@ -14,7 +14,7 @@ CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 
 
 def pod(name, volumes=None, on=None, **spec):
-    """For the scheduler, unless on names a node; its token is nobody's business here."""
+    """For the scheduler, unless on names a node; its token does not matter here."""
     made = node.pod(name, volumes or {}, automountServiceAccountToken=False, terminationGracePeriodSeconds=0, **spec)
     if on:
         made["spec"]["nodeName"] = on

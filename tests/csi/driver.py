@@ -148,7 +148,7 @@ def serve(options):
     server.add_insecure_port(f"unix:{options.endpoint}")
     server.start()
     kept = options.registration and registrar.serve(options.name, options.endpoint, options.registration,
-                                                    driver.memory.control)  # a server ends when nobody has it
+                                                    driver.memory.control)  # a server ends with its last reference
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
     server.stop(0)
     if kept:

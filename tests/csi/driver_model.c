@@ -152,7 +152,7 @@ static void check_unpublish(const struct model_call *call)
 			       before->volume);
 }
 
-/* Two at once, both of a caller that lives. True: one that nobody waits for is in the way. */
+/* Two at once, both of a caller that lives. True: one without a waiting caller is in the way. */
 static bool check_others(const struct model_call *call)
 {
 	bool is_blocked = false;

@@ -4,7 +4,7 @@
  *
  * It really mounts (a bind of a volume's directory), keeps CSI's books on what is staged and
  * published, and breaks in every way a driver can: an error before or after it acted, an answer
- * long before the act, a death. A call that CSI forbids is told to model.violated(). The books are
+ * long before the act, a death. A call that CSI forbids goes to model.violated(). The books are
  * kept as the caller must count: a stage or publish counts from its beginning until an answer that
  * the caller heard takes it back; it is sure once the caller heard OK. As tests/csi/rules.py.
  */
@@ -33,8 +33,8 @@ struct model_call {
 	struct csi_call_request request; /* its message is not kept */
 	char volume[96], path[MODEL_PATH_BYTES], from[MODEL_PATH_BYTES];
 	bool is_used, block, read_only;
-	bool is_heard;            /* somebody waits for the answer */
-	bool is_blocked;          /* by one that nobody waits for: will be ABORTED */
+	bool is_heard;            /* its caller waits for the answer */
+	bool is_blocked;          /* by one without a caller: will be ABORTED */
 	bool was_there, was_sure; /* what it is about, when it came */
 	unsigned int number;
 };
@@ -64,13 +64,13 @@ extern struct driver_model model;
 
 /* Nothing staged, nothing under way, registered. */
 void model_begin(void);
-/* How many calls are under way; those that nobody waits for included. */
+/* How many calls are under way; those without a waiting caller included. */
 unsigned int model_count_calls(void);
 /* The @position-th of them. */
 struct model_call *model_call_at(unsigned int position);
-/* It goes on; the caller is told inside of this, unless it has gone. */
+/* It goes on; the caller is answered inside of this, unless it has gone. */
 void model_finish(struct model_call *call, enum model_outcome outcome, enum grpc_code code);
-/* The daemon was killed: nobody hears the answers any more. */
+/* The daemon was killed: the answers reach no caller. */
 void model_caller_died(void);
 /* The driver was killed: what it was doing is not done any more, who waits hears of it. */
 void model_died(void);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Node and Identity services of the test driver: real mounts of real storage.
 
-volume_context chooses what a volume is: "kind" dir (default), tmpfs or loop; "bytes". A handle nobody created
+volume_context chooses what a volume is: "kind" dir (default), tmpfs or loop; "bytes". A handle that was not created
 comes into being when it is first used, as long as control.json does not say "auto_create": false.
 """
 import os

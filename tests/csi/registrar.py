@@ -6,7 +6,7 @@
 
 It asks the driver for its name, listens on <driver>-reg.sock in the directory (umask 0077, a stale socket
 removed first), offers version 1.0.0, ends with status 1 when the agent says that registration failed, and
-removes its socket on SIGTERM. Whoever runs it starts it again when it ends, as a pod's restartPolicy would.
+removes its socket on SIGTERM. Its manager starts it again when it ends, as a pod's restartPolicy would.
 """
 import argparse
 import concurrent.futures

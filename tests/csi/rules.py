@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CSI's order, as the driver sees it: whoever breaks it is shouted at.
+"""CSI's order, as the driver sees it: each violation is printed.
 
 What is staged and published is counted as the caller must count it, not as the kernel has it:
   - a stage or publish is there from the moment it begins; it is sure when OK was answered to a caller that

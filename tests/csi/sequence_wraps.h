@@ -12,7 +12,7 @@ extern struct worker_pool *const sequence_pool;
 
 /* Tell of the jobs that ended. */
 void sequence_wraps_run(void);
-/* Nobody is told of them any more. */
+/* They are reported no more. */
 void sequence_wraps_kill(void);
 
 /* What the agent's drivers asked registration for. */

@@ -43,7 +43,7 @@ static atomic_int real_kind;
 static atomic_llong real_seconds;
 static atomic_uint real_looks;
 
-/* A handler is told when it was due, too. Never given back: a process of tests is short. */
+/* A handler gets the time it was due at, too. Never given back: a process of tests is short. */
 enum { TIMERS_MAX = 16384, PATIENCE_SEC = 5 };
 static struct timer {
 	sd_event_time_handler_t handler;
@@ -100,7 +100,7 @@ void real_clock_reset(void)
 	atomic_store(&real_kind, REAL_OWN);
 }
 
-/* As somebody has set it. */
+/* As it was set last. */
 static void change_real(struct timespec *ret)
 {
 	switch (atomic_load(&real_kind)) {

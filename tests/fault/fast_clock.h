@@ -5,7 +5,7 @@
  *
  * The monotonic clock and whatever is set by it are translated: timers of the loop and of timerfd.
  * Waits on condition variables, for threads to end, are patient. The real clock is as it was, until
- * it is set: then it stands still, or is another one each time somebody looks.
+ * it is set: then it stands still, or is another one at each look.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * fault_calls - the calls that can be made to fail, and the errors that fit each
  *
  * The first error is the one of faults_arm(). Calls whose failure the man pages exclude, such as
- * clock_gettime(2), are not here. What can be told of a thread or a library only as one error has
+ * clock_gettime(2), are not here. What a thread or a library can report only as one error has
  * that one. Shared by faults.c and fault_wraps.c; tests include faults.h.
  */
 #pragma once

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* In a build with address sanitizer: reports what nobody can reach any more. */
+/* In a build with address sanitizer: reports what cannot be reached any more. */
 extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
 enum { PATIENCE_MSEC = 20000, STARTS_MAX = 4, DEVICE_MEBIBYTES = 16 };

@@ -2,7 +2,7 @@
 /*
  * fault_world - podvold as a whole in one process and one mount namespace: agent, API, manifests
  *
- * All is below a tmpfs of its own: root, state, run, manifests, and trees of users that nobody may
+ * All is below a tmpfs of its own: root, state, run, manifests, and trees of users that must not
  * change. The loop turns in world_until() only, and only then are calls those of the code under
  * test. Whatever cannot be made ends the process: a child of test_single_faults.c, which tells.
  */
@@ -34,7 +34,7 @@ struct fault_world {
 	struct agent *agent;
 	struct api *api;
 	struct loop_image device;
-	char *trees_before[WORLD_TREES]; /* what nobody may change, see user_trees.h */
+	char *trees_before[WORLD_TREES]; /* must not change, see user_trees.h */
 	unsigned int fds_before, refused_starts, ledger_rows;
 	pid_t container;     /* a process that a hold names; 0: none */
 	pid_t client;        /* a client of the API that has not ended; 0: none */

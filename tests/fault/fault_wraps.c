@@ -350,7 +350,7 @@ static int fault_sqlite_truncate(int fd, off_t size)
 	return fault_of(FAULT_sqlite_truncate) ? -1 : sqlite_truncate(fd, size);
 }
 
-/* The real one of SQLite's system calls, with ours in its place. */
+/* The real one of SQLite's system calls, with the wrapper in its place. */
 static sqlite3_syscall_ptr replace(sqlite3_vfs *vfs, const char *name, sqlite3_syscall_ptr ours)
 {
 	sqlite3_syscall_ptr real = vfs->xGetSystemCall(vfs, name);

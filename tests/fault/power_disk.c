@@ -173,7 +173,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 	return SQLITE_OK;
 }
 
-/* There is nobody else. */
+/* There is no other process. */
 static int file_lock(sqlite3_file *base, int lock)
 {
 	(void) base;

@@ -22,7 +22,7 @@ enum disk_change_kind {
 	DISK_WRITE,
 	DISK_TRUNCATE,
 	DISK_SYNC,
-	DISK_SYNC_FAILED, /* what was not synced before is lost for good, and nobody is told again
+	DISK_SYNC_FAILED, /* what was not synced before is lost for good, without a second report
 			   */
 	DISK_MAKE,        /* a name for new content */
 	DISK_REMOVE,      /* of a name */
@@ -66,5 +66,5 @@ void disk_content_write(struct disk_content *content, size_t offset, const uint8
 			size_t length);
 void disk_content_truncate(struct disk_content *content, size_t size);
 
-/* Say it in a line, for whoever looks for what went wrong. */
+/* Says it in a line, to find what went wrong. */
 void power_disk_describe(const struct power_disk *disk, size_t change, char *text, size_t size);

@@ -184,7 +184,7 @@ static void forget_nameless(struct power_disk *disk)
 		disk->contents[i] = named[i];
 		disk->names[i] = disk->names[i] >= 0 ? i : -1;
 	}
-	/* Whoever opens the store makes it. */
+	/* Opening the store creates it. */
 	disk->names[0] = 0;
 }
 

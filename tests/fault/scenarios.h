@@ -22,7 +22,7 @@ struct scenario {
 	unsigned int world; /* enum fault_world_kind */
 	size_t armed_from;  /* the step with which calls begin to fail; earlier ones are as usual */
 	struct scenario_step steps[SCENARIO_STEPS_MAX];
-	/* Calls whose failure is told and passed over on purpose, as kubelet does. */
+	/* Calls whose failure is reported and passed over on purpose, as kubelet does. */
 	const char *passed_over[SCENARIO_PASSED_OVER_MAX];
 };
 

@@ -3,10 +3,10 @@
  * test_clock_jumps - the real clock is set while podvold works: years ahead, years back, before its
  * own beginning, again and again, or it stands still
  *
- * Everything that is wanted comes about as if nobody had touched it: every scenario, back-offs,
- * files that follow their objects, events, watches, what is told of times. Waits go by the
- * monotonic clock, which the kernel lets nobody set; tests/system/test_clock starts podvold where
- * that one is another.
+ * Everything that is wanted comes about as if it had not been touched: every scenario, back-offs,
+ * files that follow their objects, events, watches, reported times. Waits go by the
+ * monotonic clock, which the kernel does not let be set; tests/system/test_clock starts podvold
+ * where that one is another.
  */
 #include "faults.h"
 #include "scenarios.h"
@@ -232,7 +232,7 @@ static void test_events(void **state)
 	expect_end();
 }
 
-/* What began before the clock's beginning is told as from then. */
+/* What began before the clock's beginning is reported as from then. */
 static void test_what_is_told_of_times(void **state)
 {
 	cleanup_json struct cJSON *view = NULL;
@@ -338,7 +338,7 @@ struct seen {
 	bool interrupted;
 };
 
-/* A color may be passed over: who watches is told the newest that there is. None comes again. */
+/* A color may be passed over: a watch gets the newest that there is. None comes again. */
 static void on_watched(void *userdata, const struct podvol_event *event)
 {
 	const char *at = strstr(event->object, "color-");

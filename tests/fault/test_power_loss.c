@@ -40,7 +40,7 @@ enum {
 /* Between two of these a group was under way. */
 struct mark {
 	size_t began, ended; /* changes of the disk */
-	uint64_t version;    /* the newest that anybody was told of */
+	uint64_t version;    /* the newest that was reported */
 	uint64_t checksum;   /* of all that is stored */
 };
 

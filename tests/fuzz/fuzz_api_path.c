@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_api_path - what a stranger can write into a request's line and headers
+ * fuzz_api_path - what an untrusted client can write into a request's line and headers
  *
  * The input is the line's target, the Accept header and the Content-Type header, one per line. What
  * was taken apart keeps its promises: clean text inside the buffer, within the limits.

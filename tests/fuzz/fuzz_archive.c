@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_archive - an archive that somebody wants restored into a volume
+ * fuzz_archive - an archive that is to be restored into a volume
  *
  * Whatever it holds, nothing outside the volume is made, changed or linked to, no device is made
  * and the volume is known to be a part when it was not restored whole. The volume lies in memory

@@ -2,7 +2,7 @@
 /*
  * fuzz_mount_options - any text as the mount options of a volume
  *
- * Whoever writes a PersistentVolume writes them. Joining is stable: what was joined once joins to
+ * The author of a PersistentVolume writes them. Joining is stable: what was joined once joins to
  * itself. What is split leaves no attribute both set and cleared, but for the access times.
  */
 #include "mount/mount.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_proc - texts of /proc whose parts are chosen by whoever runs a process
+ * fuzz_proc - texts of /proc whose parts are chosen by the owner of a process
  *
  * The first byte says which text the rest is: "s" a process's stat, whose name may hold anything,
  * as a hold reads it; "k" the command line of a process that calls itself kubelet; "m" a whole

@@ -4,7 +4,7 @@
  *
  * The input is a line "METHOD CONTENT /path?query" (digits of enum api_method and api_content) and
  * the body: objects, patches, options of deletion, holds, apply, docker's volume calls. Each is
- * answered, never as a mistake of ours (500; docker's protocol has no other refusal), and a JSON
+ * answered, never as an internal error (500; docker's protocol has no other refusal), and a JSON
  * answer reads back. What is stored is the same for every input.
  *
  * With tests/unit/api_world.c tests/unit/api_node.c

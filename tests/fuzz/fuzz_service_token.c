@@ -3,7 +3,7 @@
  * fuzz_service_token - tokens, requests for them in protocol buffers, and certificates, of any
  * origin
  *
- * The first byte of the input says which. No token of a stranger is believed by a key of ours; what
+ * The first byte of the input says which. No foreign token is accepted by podvold's keys; what
  * a request says can be written as JSON; certificates that were sorted and written are read again
  * as the same.
  */

@@ -3,8 +3,8 @@
  * fuzz_statmount - answers of statmount and listmount as no kernel gives them
  *
  * The first byte says which: "l" ids of eight bytes each, else the bytes of struct statmount with
- * its texts, the second byte how often it answers that they do not fit. Texts that are told end in
- * the answer, ids rise, and there is an end.
+ * its texts, the second byte how often it answers that they do not fit. Texts that are returned end
+ * in the answer, ids rise, and there is an end.
  *
  * Link with -Wl,--wrap=statmount,--wrap=listmount
  */

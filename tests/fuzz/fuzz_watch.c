@@ -3,7 +3,7 @@
  * fuzz_watch - what a server sends to a watch of the client library: a list, lines, a refusal
  *
  * The first byte says which, the second in how many pieces it arrives; a third and fourth are the
- * status of a refusal. Whatever it is, what is told has its form, a version is a number, and a
+ * status of a refusal. Whatever it is, what is reported has its form, a version is a number, and a
  * watch that is over says why. The watch's own file is part of this one, since what it parses
  * arrives through curl alone.
  */
@@ -44,7 +44,7 @@ static void on_changed(void *userdata, const struct podvol_event *event)
 	HOLDS(event->type != PODVOL_INTERRUPTED || told->listed);
 }
 
-/* Return: false it does not fit, as curl is told. */
+/* Return: false it does not fit, as curl learns. */
 static bool bring(struct podvol_watch *watch, const uint8_t *data, size_t size)
 {
 	return receive((char *) data, 1, size, watch) == size;

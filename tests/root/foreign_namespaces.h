@@ -3,7 +3,7 @@
  * foreign_namespaces - processes with mount namespaces of their own, and a volume that they may
  * keep mounted
  *
- * Whoever else searches on this machine has a namespace open for a moment, one that has just lost
+ * Another search on this machine has a namespace open for a moment, one that has just lost
  * its last process, too. So a search is made again until it finds what a test waits for.
  */
 #pragma once
@@ -30,11 +30,11 @@ void mount_volume(void);
 void mount_volume_of(const char *type);
 void unmount_volume(void);
 
-/* A second mount of that file system, by whoever calls this. */
+/* A second mount of that file system, by the caller. */
 int bind_in_slave(void);
 
 struct mount_holder search(const char *mount_point);
 
-/* Of the volume: until @pid holds it (0: a mount, -1: nobody), a minute at most. */
+/* Of the volume: until @pid holds it (0: a mount, -1: no process), a minute at most. */
 struct mount_holder search_for(pid_t pid);
 void expect_nobody(void);

@@ -159,7 +159,7 @@ void test_others_below_and_above_the_root(void **state)
 	take("above/root/a");
 	take("above/root/a");
 
-	/* What hides the root directory is told, wherever above it. */
+	/* What hides the root directory is reported, wherever above it. */
 	known.mount_id = id_of("above/root");
 	assert_return_code(mount("none", sandbox_path("above"), "tmpfs", 0, NULL), errno);
 	assert_int_equal(mount_look_at_all(NULL, 0, sandbox_path("above/root"), known.mount_id,
@@ -207,7 +207,7 @@ void test_attributes_are_set_back(void **state)
 		if (mount_set_back(&place, id_of("target"), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID,
 				   &failure) < 0)
 			fail_msg("%s", failure.text);
-		/* What nobody watches stays as it is. */
+		/* What is not watched stays as it is. */
 		assert_int_equal(flags_of("target"), ST_RDONLY | ST_NOSUID | ST_NOATIME);
 		assert_int_equal(mount_set_back(&place, id_of("target"), MOUNT_ATTR_NODEV, NULL),
 				 0);

@@ -67,8 +67,8 @@ static int own(unsigned int number)
 	return ownership_apply(fd, &ownership, NULL, &counts, NULL);
 }
 
-/* ---- directories of root's that nobody else may write to: entries are changed by name there. But
- * root in a container is root, too, so the threads exchange names as ever. ---- */
+/* ---- directories of root's that no other user may write to: entries are changed by name there.
+ * But root in a container is root, too, so the threads exchange names as ever. ---- */
 
 static void prepare_root_s(void)
 {
@@ -119,7 +119,7 @@ static int own_root_s_naively(unsigned int number)
 	return fchmodat(fd, "x", 0640, 0) < 0 ? -errno : 0;
 }
 
-/* ---- a directory of somebody else's: all of it needs a change, so that each is opened first ----
+/* ---- a directory of another user: all of it needs a change, so that each is opened first ----
  */
 
 static const char *const others_files[] = { "tree/a", "tree/b", "tree/m", "tree/x", "tree/z" };
@@ -144,7 +144,7 @@ static int own_others(unsigned int number)
 
 	assert_return_code(fd, errno);
 	r = ownership_apply(fd, &ownership, NULL, &counts, NULL);
-	/* The link and the directory beside them; one less when somebody mounted on it. */
+	/* The link and the directory beside them; one less when something is mounted on it. */
 	return r >= 0 && counts.entries < ARRAY_SIZE(others_files) + 2 ? -EXDEV : r;
 }
 
@@ -155,7 +155,7 @@ static int remove_tree(unsigned int number)
 
 	fill();
 	if (number % 8 == 0)
-		(void) sched_yield(); /* somebody may mount on what was just made */
+		(void) sched_yield(); /* a mount may come on what was just made */
 	r = place_open(sandbox_fd(), sandbox_dir(), "tree", &place, NULL);
 	return r < 0 ? r : remove_empty_dir_contents(&place, NULL);
 }
@@ -219,7 +219,7 @@ static int remove_naively(unsigned int number)
 #define HOSTILE                                                                                    \
 	.swaps = { { "tree/a/sub", "tree/a/link" } }, .moves = { { "tree/a", "tree/b" } },         \
 	.prepare = prepare
-/* Whoever walks by name goes into any mount: that would be no fair test of the rest. */
+/* A walk by name goes into any mount: that would be no fair test of the rest. */
 #define HOSTILE_AND_MOUNTED HOSTILE, .cover = { "tree/m", "outside" }
 
 const struct race race_ownership = {

@@ -287,7 +287,7 @@ static void test_what_is_not_ours_stays(void **state)
 	assert_true(sandbox_has("volume/nested/file", "theirs"));
 }
 
-/* A link instead of a directory, or of a file, is followed by nobody. */
+/* A link instead of a directory, or of a file, is never followed. */
 static void test_links_that_somebody_swapped(void **state)
 {
 	char current[256];

@@ -79,7 +79,7 @@ static void make_two(void)
 	sandbox_mkdir("target", 0750);
 }
 
-/* case 93, difference: kubelet mounts twice, `bind` and `bind,remount`; ours is one mount. */
+/* case 93, difference: kubelet mounts twice, `bind` and `bind,remount`; podvold makes one mount. */
 /* Asked of the clone's descriptor, which after the attachment is the mount at the target. */
 static void test_bind_tells_its_id(void **state)
 {
@@ -119,7 +119,8 @@ static void test_bind_shows_the_source(void **state)
 	assert_false(sandbox_has("target/file", "data"));
 }
 
-/* case 92, difference: kubelet binds writable and remounts; ours appears with its attributes. */
+/* case 92, difference: kubelet binds writable and remounts; podvold's appears with its attributes.
+ */
 static void test_bind_read_only_from_the_first_moment(void **state)
 {
 	const struct mount_attributes read_only = { .set = MOUNT_ATTR_RDONLY };
@@ -309,7 +310,7 @@ static void test_a_failure_leaves_nothing(void **state)
 	assert_int_equal(sandbox_mounts_below(sandbox_path("target")), 0);
 }
 
-/* What a process that was killed in between left behind is in nobody's way. */
+/* What a process that was killed in between left behind is in no one's way. */
 static void test_leftovers_of_a_killed_process(void **state)
 {
 	const struct mount_attributes read_only = { .set = MOUNT_ATTR_RDONLY };

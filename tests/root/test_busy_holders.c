@@ -115,7 +115,7 @@ static void expect_nobody(void)
 	busy_holders_done(&holders);
 }
 
-/* Exactly one holder, told in these words; "%d" in them is the process. */
+/* Exactly one holder, in these words; "%d" in them is the process. */
 static void expect_one(pid_t pid, const char *words)
 {
 	struct busy_holders holders;
@@ -286,7 +286,7 @@ static void copy_program(const char *from, const char *to)
 	assert_int_equal(got, 0);
 }
 
-/* What is mapped of it is not told a second time. */
+/* What is mapped of it is not listed a second time. */
 static void test_executable(void **state)
 {
 	const char *words = "process %d 'nap': executable 'nap'";
@@ -333,7 +333,7 @@ static void test_nested_mount(void **state)
 	unmount_volume();
 }
 
-/* Who uses what is nested is told beside it, by the name in the volume. */
+/* Who uses what is nested is listed beside it, by the name in the volume. */
 static bool stand_in_nested(void)
 {
 	return chdir(sandbox_path(VOLUME "/in/deep")) == 0;
@@ -403,7 +403,7 @@ static bool stand_in_a_slave(void)
 	       stand_in_it();
 }
 
-/* Its copy of the mount would go with ours, and cannot. */
+/* Its copy of the mount would go with podvold's, and cannot. */
 static void test_user_of_a_copy_that_goes_with_ours(void **state)
 {
 	struct busy_holders holders;
@@ -435,7 +435,7 @@ static bool stand_in_a_private_copy(void)
 	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && stand_in_it();
 }
 
-/* As a container has it: the kernel lets ours go, so it is no reason of EBUSY. */
+/* As a container has it: the kernel lets podvold's go, so it is no reason of EBUSY. */
 static void test_private_copy_keeps_nothing(void **state)
 {
 	pid_t pid;
@@ -520,7 +520,7 @@ static void test_no_mount(void **state)
 	assert_int_equal(query.holders.total, 0);
 }
 
-/* The list is bounded, the number is not. The time is told, and judged only against a hang. */
+/* The list is bounded, the number is not. The time is printed, and judged only against a hang. */
 static void test_crowd(void **state)
 {
 	static pid_t crowd[CROWD];

@@ -134,7 +134,7 @@ static void test_data_below_a_mount_is_kept(void **state)
 	assert_int_equal(sandbox_mounts_below(sandbox_path("mount")), 0);
 }
 
-/* Whoever put a link or a file with content there, it was not podvol. */
+/* A link or a file with content there is not podvol's. */
 static void test_what_is_not_ours_stays(void **state)
 {
 	struct failure failure = { 0 };

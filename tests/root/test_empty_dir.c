@@ -175,7 +175,7 @@ static void test_ownership(void **state)
 	}
 }
 
-/* Promise: nothing across a mount point, whoever mounted it. */
+/* Promise: nothing across a mount point, of podvold or others. */
 static void test_mounts_in_it_are_kept(void **state)
 {
 	struct test_volume volume;
@@ -196,7 +196,7 @@ static void test_mounts_in_it_are_kept(void **state)
 	test_volume_done(&volume);
 }
 
-/* ... and nothing that somebody mounted on the volume itself. */
+/* ... and nothing that is mounted on the volume itself. */
 static void test_mount_on_it_is_kept(void **state)
 {
 	struct test_volume volume;
@@ -217,7 +217,7 @@ static void mount_memory(const char *path)
 	assert_return_code(mount("tmpfs", path, "tmpfs", 0, "size=1m"), errno);
 }
 
-/* Memory that somebody else mounted there while nobody watched: over the volume's own, or in its
+/* Memory that another process mounted there unwatched: over the volume's own, or in its
  * place. */
 static void test_memory_of_others_is_left(void **state)
 {
@@ -293,7 +293,7 @@ static void test_huge_pages(void **state)
 	test_volume_done(&volume);
 }
 
-/* ---- somebody unmounts what was mounted this moment ---- */
+/* ---- what was mounted this moment is unmounted by others ---- */
 
 static bool unmounts_at_once;
 

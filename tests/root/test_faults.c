@@ -176,7 +176,7 @@ static void test_each_call_fails_once(void **state)
 	} while (failed_one);
 	print_message("# %u calls, %u of them ended it\n", nth - 1, failures);
 	assert_in_range(nth, 60, 1000);
-	assert_in_range(failures, nth / 2, nth); /* most failures are told */
+	assert_in_range(failures, nth / 2, nth); /* most failures are reported */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_file_volume - files that belong in memory are written nowhere else, and the teardown of a
- * secret overwrites what podvold wrote, and nobody else's files
+ * secret overwrites what podvold wrote, and no other's files
  */
 #include "volume.h"
 
@@ -31,7 +31,7 @@ static int tear_down(struct test_volume *volume)
 	return test_volume_run(volume, volume->plugin->new_unmounter);
 }
 
-/* Somebody hid the volume: what is seen in its place is theirs. */
+/* The volume is hidden: what is seen in its place is foreign. */
 static void test_what_others_mounted_is_not_overwritten(void **state)
 {
 	struct test_volume volume;
@@ -145,7 +145,7 @@ static const struct object *pod_with_fields(void)
 	return pod;
 }
 
-/* On the disk below it would be found by whoever reads the disk. */
+/* On the disk below it could be read from the disk. */
 static void test_nothing_is_written_below_the_memory(void **state)
 {
 	cleanup_object const struct object *pod = pod_with_fields();

@@ -20,7 +20,7 @@
 /* What was run, and what it is made to answer; without an answer it really runs. */
 static struct {
 	char commands[4][128];
-	bool may_cancel[4]; /* was it told whom to ask */
+	bool may_cancel[4]; /* did it get the callback to ask */
 	size_t count;
 	uint64_t limit_usec;
 	bool answered;
@@ -225,7 +225,7 @@ static void copy_bytes(const char *from, const char *to, off_t offset, size_t le
 	assert_int_equal(pwrite(to_fd, bytes, length, offset), length);
 }
 
-/* The superblocks of two file systems: one of them is somebody's data. */
+/* The superblocks of two file systems: one of them holds data. */
 static void test_contradicting_signatures_are_left_alone(void **state)
 {
 	struct loop_image image = loop_image_new("image", 320);
@@ -473,7 +473,7 @@ static void test_case_111_read_only_is_not_checked(void **state)
 #define FORMAT_TEST(function) cmocka_unit_test_setup_teardown(function, setup, loop_image_teardown)
 
 /* Half a file system may show a signature and would never be formatted again; e2fsck stops where
- * nothing is half written, and of others nobody knows. */
+ * nothing is half written, and others stay unknown. */
 static void test_only_checks_of_ext_end_early(void **state)
 {
 	struct loop_image image = loop_image_new("image", 16), other = loop_image_new("other", 320);

@@ -172,7 +172,7 @@ static void test_cgroup_ends_with_its_last_process(void **state)
 	unmake_cgroup("/below");
 }
 
-/* Somebody removes it before the loop turns. */
+/* It is removed before the loop turns. */
 static void test_removed_cgroup_is_gone(void **state)
 {
 	struct hold_identity identity;
@@ -291,7 +291,7 @@ static void test_reused_id_is_another_process(void **state)
 	assert_int_equal(hold_target_open(&hold, &first, &fd, NULL), 0);
 	(void) close(fd);
 	end(hold.pid);
-	/* Start times are told apart by 10 ms. */
+	/* Start times differ by at least 10 ms. */
 	(void) nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
 	if (process_with_id(hold.pid) < 0) {
 		print_message("# no process id can be chosen here: %s\n", strerror(errno));

@@ -169,7 +169,7 @@ static bool is_directory(const char *relative)
 	return lstat(sandbox_path(relative), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Is the volume's directory there, and reached without a link of ours? */
+/* Is the volume's directory there, and reached without a link of podvold's? */
 static bool is_there(unsigned int index)
 {
 	for (size_t i = 0; i < replaced_count; i++)
@@ -258,7 +258,7 @@ static void *mount_and_unmount(void *userdata)
 	return NULL;
 }
 
-/* Somebody mounts a user's directory in the emptyDir again and again while it is removed. */
+/* A user's directory is mounted in the emptyDir again and again while it is removed. */
 static void take_down_while_mounting(unsigned int index)
 {
 	char below[160], source[128];

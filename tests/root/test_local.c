@@ -289,7 +289,7 @@ static void test_tear_down_of_what_is_not_mounted(void **state)
 	end(&volume);
 }
 
-/* A link in our own directories is somebody's trick: nothing is made behind it. */
+/* A link in podvold's own directories is an attack: nothing is made behind it. */
 static void test_links_in_the_root_directory_are_not_followed(void **state)
 {
 	struct test_volume volume;

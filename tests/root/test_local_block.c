@@ -137,7 +137,7 @@ static void test_repetition(void **state)
 	end(&fixture);
 }
 
-/* Somebody took the bind file away, and its lock lost its user: the pod's teardown finds it. */
+/* The bind file was taken away, and its lock lost its user: the pod's teardown finds it. */
 static void test_lock_without_its_bind_file(void **state)
 {
 	struct fixture fixture;

@@ -214,7 +214,7 @@ static void test_paths_outside_the_staging_base(void **state)
 	end(&fixture);
 }
 
-/* case 68, after a restart nobody knows the device, and its mount says which it is */
+/* case 68, after a restart the device is unknown, and its mount says which it is */
 static void test_device_that_stays_open(void **state)
 {
 	struct fixture fixture;

@@ -3,7 +3,7 @@
  * test_local_idmap - local volumes of pods that ask for their fsGroup as a map of the mount
  *
  * Where there is one no file is touched; where there is none the files are walked, and that is
- * told.
+ * reported.
  */
 #include "kernel_calls.h"
 #include "volume.h"

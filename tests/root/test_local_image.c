@@ -243,7 +243,7 @@ static void it_grows_while_it_is_used(const char *type, uint64_t bytes, uint64_t
 	end(&fixture);
 }
 
-/* Else the kernel lets nobody grow an ext4. */
+/* Else the kernel refuses to grow an ext4. */
 static void need_resource_capability(void)
 {
 	const int capability = 24; /* CAP_SYS_RESOURCE */
@@ -310,7 +310,7 @@ static void what_does_not_fit_does_not_grow(void **state)
 	end(&fixture);
 }
 
-/* A path that somebody edited, or a copy of the volume: its directory is another's. */
+/* A path that was edited, or a copy of the volume: its directory is another's. */
 static void what_is_not_its_own_is_not_mounted(void **state)
 {
 	struct fixture fixture;

@@ -138,7 +138,7 @@ static void test_it_belongs_to_the_inode(void **state)
 	assert_true(is_detached_soon(other));
 }
 
-/* Somebody's own loop device on the same file, under a name of theirs; its descriptor. */
+/* A foreign loop device on the same file, under its own name; its descriptor. */
 static int attach_theirs(int fd, const char *name, char path[64])
 {
 	cleanup_close int control_fd = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
@@ -170,7 +170,7 @@ static void test_foreign_volumes_are_left_alone(void **state)
 	make_backing("file");
 	fd = open_path("file");
 	their_fd = attach_theirs(fd, "/srv/somebody/file", theirs);
-	ours = attach(fd); /* theirs may go at any time: it locks nothing of ours */
+	ours = attach(fd); /* theirs may go at any time: it locks nothing of podvold's */
 	assert_string_not_equal(ours, theirs);
 	assert_int_equal(loop_device_detach(fd, "/some/bind/file", NULL), 0);
 	assert_true(is_detached_soon(ours));

@@ -110,7 +110,7 @@ static void test_last_level_vanishes_when_it_is_open(void **state)
 	assert_int_equal(removals_of_opened, 0);
 }
 
-/* Whoever may write in the parent puts somebody's guarded directory in the place of the new one. */
+/* A process that may write in the parent puts a guarded directory in the place of the new one. */
 static void test_mode_of_another_directory_is_kept(void **state)
 {
 	struct failure failure = { 0 };

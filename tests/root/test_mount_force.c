@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mount_force - a forced search goes past what local users keep, and past nobody else, on the
+ * test_mount_force - a forced search goes past what local users keep, and past no others, on the
  * real kernel; the share of one user is searched, and what is beyond it is said
  */
 #include "foreign_namespaces.h"
@@ -349,7 +349,8 @@ static void test_ended_containers_are_none(void **state)
 
 /* ---- the share of one user ---- */
 
-/* Of a small share, so that nobody else on this machine has to read what is beyond the real one. */
+/* Of a small share, so that no other search on this machine has to read what is beyond the real
+ * one. */
 size_t __real_mount_share_left(struct mount_search *search, const struct mount_holder *holder);
 size_t __wrap_mount_share_left(struct mount_search *search, const struct mount_holder *holder);
 
@@ -378,7 +379,7 @@ static int make_flood(void)
 	return 0;
 }
 
-/* Whoever has many namespaces without the volume keeps it as well: nobody knows what is in them. */
+/* A process with many namespaces without the volume keeps it as well: their content is unknown. */
 static void expect_unread(const char *what, int (*change)(void))
 {
 	struct mount_holder holder;

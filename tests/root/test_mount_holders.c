@@ -2,7 +2,7 @@
 /*
  * test_mount_holders - who has a file system in another mount namespace, on the real kernel
  *
- * Each stranger is a child with a mount namespace of its own that changes it as a test says.
+ * Each foreign process is a child with a mount namespace of its own that changes it as a test says.
  */
 #include "foreign_namespaces.h"
 
@@ -147,7 +147,7 @@ static void test_directory_of_a_large_file_system(void **state)
 	assert_return_code(umount2(sandbox_path("inside"), MNT_DETACH), errno);
 }
 
-/* What the kernel takes away with ours: after our unmount it is gone. */
+/* What the kernel takes away with podvold's: after its unmount it is gone. */
 static void test_slave_goes_with_ours(void **state)
 {
 	pid_t pid;
@@ -178,7 +178,7 @@ static void test_slave_of_a_slave_goes_with_ours(void **state)
 	unmount_volume();
 }
 
-/* Its copy of the stage goes with ours, what it bound elsewhere does not. */
+/* Its copy of the stage goes with podvold's, what it bound elsewhere does not. */
 static void test_bind_in_a_slave_is_found(void **state)
 {
 	pid_t pid;
@@ -273,7 +273,7 @@ static void test_another_mount_of_ours_is_found(void **state)
 	unmount_volume();
 }
 
-/* It goes when ours goes. */
+/* It goes when podvold's goes. */
 static void test_a_propagated_mount_of_ours_is_none(void **state)
 {
 	sandbox_mkdir("again", 0755);
@@ -291,7 +291,7 @@ static void test_a_propagated_mount_of_ours_is_none(void **state)
 	assert_return_code(umount(sandbox_path("again")), errno);
 }
 
-/* Whatever cannot be opened, the answer is never "nobody". */
+/* Whatever cannot be opened, the answer is never "no process". */
 static void test_without_descriptors_nobody_is_no_answer(void **state)
 {
 	static const char *const names[] = { "cwd", "root", "fd", "fdinfo/", "maps", "mountinfo" };
@@ -323,7 +323,7 @@ static double milliseconds_of_search(void)
 	       (double) (after.tv_nsec - before.tv_nsec) / 1e6;
 }
 
-/* Told, not judged: a busy machine must not fail a test. */
+/* Printed, not judged: a busy machine must not fail a test. */
 static void test_cost_among_many_processes(void **state)
 {
 	pid_t crowd[CROWD];

@@ -47,7 +47,7 @@ static void expect_text(const char *format, pid_t pid)
 
 static int namespace_of_ended; /* a descriptor */
 
-/* In the child: a namespace of somebody who ended, kept by a descriptor alone. */
+/* In the child: a namespace of a process that ended, kept by a descriptor alone. */
 static int keep_by_descriptor(void)
 {
 	pid_t pid = foreign_volume("maker", MS_PRIVATE, NULL);
@@ -73,8 +73,8 @@ static void test_namespace_kept_by_a_descriptor(void **state)
 	unmount_volume();
 }
 
-/* Kernels refuse to mount the file of a namespace whose number is not above ours, and recent ones
- * give each processor a batch of numbers: above ours is surely what our own processor gives next.
+/* Kernels refuse to mount the file of a namespace whose number is not above its own, and recent
+ * ones give each processor a batch of numbers: above it is surely what this processor gives next.
  */
 static int keep_namespace_of_processor(int processor)
 {
@@ -290,7 +290,7 @@ static int open_many(void)
 	return prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* Whoever else has as many on this machine may use up the whole search: then again. */
+/* Another process with as many may use up the whole search: then again. */
 static struct mount_holder search_slowly(void)
 {
 	struct mount_holder holder = { .mount_point = sandbox_path("root/stage") };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mount_watch - what others do to mounts is told, what this process does is not
+ * test_mount_watch - what others do to mounts is reported, what this process does is not
  *
  * The others are children in the same namespace. Where the kernel reports no mounts the same acts
  * are one "look at everything" each.

@@ -204,8 +204,8 @@ static void test_case_091_owners_never_change(void **state)
 	assert_int_equal(status.st_uid, 4712);
 }
 
-/* case 90, without an fsGroup nobody calls; with one, what matches is not touched, so that neither
- * its ctime nor a journal changes. */
+/* case 90, without an fsGroup nothing is called; with one, what matches is not touched, so that
+ * neither its ctime nor a journal changes. */
 static void test_what_matches_is_not_touched(void **state)
 {
 	struct stat before, after;

@@ -224,7 +224,8 @@ static void test_what_is_mounted_on_stays(void **state)
 	}
 }
 
-/* A file without setuid beside many with it: each is changed as what it is, whoever was before. */
+/* A file without setuid beside many with it: each is changed as what it is, regardless of the one
+ * before. */
 static void test_bits_of_one_are_not_anothers(void **state)
 {
 	char name[64];

@@ -192,7 +192,7 @@ static void test_all_of_it_once_and_the_root_last(void **state)
 	assert_int_equal(groups_changed, 0);
 }
 
-/* A name is trusted only where nobody but root could have put another file behind it. */
+/* A name is trusted only where only root could have put another file behind it. */
 static void test_names_are_trusted_in_directories_of_root_only(void **state)
 {
 	static const struct {

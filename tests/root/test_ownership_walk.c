@@ -216,7 +216,7 @@ static void test_a_very_deep_tree(void **state)
 	assert_int_equal(group_of("volume/d/d/d"), GROUP);
 }
 
-/* "..", after a directory was moved out, would lead to somebody else's files. */
+/* "..", after a directory was moved out, would lead to foreign files. */
 static void test_a_directory_moved_out_meanwhile(void **state)
 {
 	char half[256] = "volume";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_pod_directory - of a pod that nobody knows what is empty goes, and nothing else
+ * test_pod_directory - of an unknown pod what is empty goes, and nothing else
  */
 #include "sandbox.h"
 

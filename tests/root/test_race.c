@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_race - somebody exchanges a directory and a symbolic link to outside, all the time
+ * test_race - a directory and a symbolic link to outside are exchanged all the time
  *
- * The attack of CVE-2021-25741: whoever checks a path and mounts it by name later mounts what the
- * attacker chose. Ours must never; a naive way must be caught now and then, so that the test is
+ * The attack of CVE-2021-25741: a path that is checked and mounted by name later mounts what the
+ * attacker chose. podvold must never; a naive way must be caught now and then, so that the test is
  * known to be able to fail.
  */
 #include "kernel_calls.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_restore_lock - whoever restores a directory keeps it from being mounted, until it ends
+ * test_restore_lock - a restore keeps its directory from being mounted, until it ends
  */
 #include "sandbox.h"
 
@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Of a directory "v", as whoever restores opens it. */
+/* Of a directory "v", as a restore opens it. */
 static int open_volume(void)
 {
 	int fd = open(sandbox_path("v"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -27,7 +27,7 @@ static int open_volume(void)
 	return fd;
 }
 
-/* As whoever mounts it. */
+/* As a mount opens it. */
 static int check(struct failure *reterr)
 {
 	cleanup_close int fd = open(sandbox_path("v"), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -123,7 +123,7 @@ static void a_part_stays_a_part(void **state)
 	assert_true(has_mark());
 	lock_fd = volume_lock_release(lock_fd);
 	fd = close_keep_errno(fd);
-	assert_int_equal(check(NULL), 0); /* only while somebody is at it */
+	assert_int_equal(check(NULL), 0); /* only while it is being restored */
 }
 
 /* What a container with the volume can do. */

@@ -127,7 +127,7 @@ static void test_flags(void **state)
 	drop_tree();
 }
 
-/* Links of /proc lead to descriptors of ours, not to where they say. */
+/* Links of /proc lead to this process's descriptors, not to where they say. */
 static void test_magic_links(void **state)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ static void test_long_paths(void **state)
 	assert_int_equal(open_beneath(sandbox_fd(), deep, O_PATH, PATH_BENEATH, NULL), -ELOOP);
 }
 
-/* Somebody who renames all the time, anywhere, neither stops us nor gets our worker. */
+/* Constant renames, anywhere, neither stop the walk nor occupy its worker. */
 static void test_renamed_again_and_again(void **state)
 {
 	struct failure failure = { 0 };

@@ -347,7 +347,7 @@ static void test_parent_moved_after_the_open(void **state)
 	assert_int_equal(subpath_world_clean("data"), 0);
 }
 
-/* case 210: what was a directory for whoever looked is a link when it is opened. The one look is
+/* case 210: what was a directory at the look is a link when it is opened. The one look is
  * the open; test_path_races swaps it all the time. */
 static void test_swapped_before_the_open(void **state)
 {
@@ -391,7 +391,7 @@ static void test_a_read_only_volume_stays_so(void **state)
 	assert_return_code(umount(sandbox_path(VOLUME)), errno);
 }
 
-/* Whoever wrote a hostPath may name any place; what is in it may not lead out of it. */
+/* The author of a hostPath may name any place; what is in it may not lead out of it. */
 static void test_a_host_path(void **state)
 {
 	struct subpath_request request = subpath_world_request("dir");
@@ -441,7 +441,7 @@ static void test_a_foreign_volume_s_file_is_not_covered(void **state)
 	sandbox_write(TARGET, "mine");
 	assert_int_equal(subpath_world_bind("dir"), -EEXIST);
 	assert_true(sandbox_has(TARGET, "mine"));
-	sandbox_write(TARGET, ""); /* as ours are */
+	sandbox_write(TARGET, ""); /* as podvold's are */
 	assert_int_equal(subpath_world_bind("dir"), 0);
 	assert_int_equal(subpath_world_clean("data"), 0);
 }

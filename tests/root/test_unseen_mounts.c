@@ -424,7 +424,7 @@ static void test_hidden_processes_hide_no_mount_case_462(void **state)
 	give_back();
 	assert_true(sandbox_has("base/v/file", "data"));
 	assert_true(r == -EBUSY || r == -EACCES); /* -EACCES: before Linux 6.12 */
-	/* Whoever else searches on this machine has the namespace open for a moment. */
+	/* Another search on this machine has the namespace open for a moment. */
 	if (!strstr(why.text, "keeps mount namespace"))
 		assert_non_null(strstr(why.text, r == -EBUSY ? "of a process that cannot be seen"
 							     : "cannot read the mount namespace"));
@@ -455,7 +455,7 @@ static int open_as_777(void)
 	return dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), REUSED);
 }
 
-/* Whoever searches opens and closes namespaces, too: between a look at a number and its opening it
+/* Each search opens and closes namespaces, too: between a look at a number and its opening it
  * may stand for another file. */
 static void test_descriptor_that_is_reused_fails_no_search(void **state)
 {

@@ -93,7 +93,7 @@ static void a_snapshot_is_taken_once(void **state)
 	assert_int_equal(status.st_mode & 07777, 0751);
 	assert_return_code(stat(sandbox_path("base/s"), &status), errno);
 	assert_int_equal(status.st_mode & 07777, 0700);
-	/* The copy is nobody's volume. */
+	/* The copy belongs to no volume. */
 	assert_true(getxattr(sandbox_path("base/s/data"), VOLUME_DIRECTORY_MARK, NULL, 0) < 0);
 }
 

@@ -138,7 +138,7 @@ static void what_is_there_already_is_kept(void **state)
 	assert_false(is_there("out"));
 }
 
-/* Whoever made it would own what a pod is given. */
+/* Its maker would own what a pod is given. */
 static void only_roots_empty_directory_is_taken(void **state)
 {
 	cleanup_free char *copy = strdup(sandbox_path("base"));
@@ -231,7 +231,7 @@ static void a_base_path_is_chosen_by_its_room(void **state)
 	assert_int_equal(index, 0);
 	assert_int_equal(choose(paths, 2, "v", 1 << 24, &index, &why), -ENOSPC);
 	assert_non_null(strstr(why.text, "16777216 bytes are asked for"));
-	/* Where somebody else's data stands already, none is put. */
+	/* Where foreign data stands already, none is put. */
 	sandbox_mkdir("large/v", 0755);
 	sandbox_write("large/v/file", "data");
 	assert_int_equal(choose(paths, 2, "v", 1 << 19, &index, NULL), 0);
@@ -441,7 +441,7 @@ static void what_was_never_used_is_taken_back(void **state)
 	assert_int_equal(unmake("v", MARK), 0);
 	assert_false(is_there("base/v"));
 	assert_int_equal(unmake("v", MARK), 0);
-	/* Killed between mkdir and mark; and a stranger's empty directory. */
+	/* Killed between mkdir and mark; and a foreign empty directory. */
 	sandbox_mkdir("base/v", 0);
 	assert_int_equal(unmake("v", MARK), 0);
 	assert_false(is_there("base/v"));

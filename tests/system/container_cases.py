@@ -129,7 +129,7 @@ def recursive_read_only(n, runtime):
 
 
 def recursive_read_only_is_refused(n, runtime):
-    """What the runtime has no words for is told, and not left out."""
+    """What the runtime has no words for is reported, and not left out."""
     main = container("main", [("e", "/e", {"readOnly": True, "recursiveReadOnly": "Enabled"})])
     apply(n, pod("web", {"e": {"emptyDir": {}}}, containers=[main]))
     n.start()

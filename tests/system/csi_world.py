@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node with a CSI driver on it: objects, the driver's process, and what the two did to each other.
 
-with_driver() makes a test of a function that takes a World. At its end nobody may have called the driver out
+with_driver() makes a test of a function that takes a World. At its end the driver must not have been called out
 of CSI's order, whatever else the test looked at; a test that provokes that says so with allow_shouts().
 """
 import json

@@ -126,7 +126,7 @@ func call(calls int) {
 	}
 }
 
-// peak is not Maxrss, which remembers whoever started us.
+// peak is not Maxrss, which remembers the parent.
 func peak() (kib int) {
 	status, _ := os.ReadFile("/proc/self/status")
 	for _, line := range bytes.Split(status, []byte("\n")) {

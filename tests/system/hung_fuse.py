@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A FUSE file system whose server answers as long as it is told to, for tests of servers that hang.
+"""A FUSE file system whose server answers as long as it is allowed to, for tests of servers that hang.
 
 The server is a process of its own on /dev/fuse: one directory with one file, no more. It can stop in
-the two ways in which servers die: reading nothing any more (whoever asks can still be killed), or
+the two ways in which servers die: reading nothing any more (its clients can still be killed), or
 reading and never answering (the kernel waits for the answer whatever happens to who asked). It goes
 on where it stopped, and what waits gets its answer; or its connection is aborted and all of it fails.
 """
@@ -63,7 +63,7 @@ def serve(fd, mode):
             try:
                 os.write(fd, struct.pack("<IiQ", 16 + len(got[1]), got[0], unique) + got[1])
             except FileNotFoundError:
-                pass  # whoever asked has gone
+                pass  # the client has gone
 
     while True:
         while mode() == READS:
@@ -139,11 +139,11 @@ class HungFuse:
         os.read(self.heard, 1)  # what is asked from now on gets that
 
     def silence(self):
-        """Nothing is read any more: whoever asks waits, but can be killed."""
+        """Nothing is read any more: its clients wait, but can be killed."""
         self.set(READS)
 
     def swallow(self):
-        """Everything is read and nothing answered: whoever asks cannot even be killed."""
+        """Everything is read and nothing answered: its clients cannot even be killed."""
         self.set(SWALLOWS)
 
     def go_on(self):

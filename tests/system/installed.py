@@ -27,7 +27,7 @@ class Installed(Booted):
         self.run("systemctl", "enable", "--now", "podvol.socket", "podvol.service")
 
     def mounts(self):
-        """As PID 1 sees them; its root is not ours, but the mount points are as it names them."""
+        """As PID 1 sees them; its root is another, but the mount points are as it names them."""
         return node.mountinfo("/var/lib/kubelet", self.pid())
 
 

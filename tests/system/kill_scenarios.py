@@ -161,7 +161,7 @@ class Restart(Scenario):
 
 
 class Mending(Scenario):
-    """Somebody unmounts everything, devices too, and podvold mounts it again."""
+    """Everything is unmounted by others, devices too, and podvold mounts it again."""
     name = "mending"
 
     def prepare(self, n):
@@ -240,7 +240,7 @@ class Update(Scenario):
 
     @staticmethod
     def words(volume_path):
-        """Of all files of one volume but tokens; read in one directory, as whoever wants them together does."""
+        """Of all files of one volume but tokens; read in one directory, as a reader of them together does."""
         data, found = os.path.realpath(os.path.join(volume_path, "..data")), {}
         for name in os.listdir(data):
             if name != "token":

@@ -4,7 +4,7 @@
 What a scenario leads to without a kill is looked at once: mounts, directories, loop devices, rows of the
 ledger, open files. After each kill, and one more start, all of it has to be so again; and when the pods
 are gone, nothing at all may be left. A second kill may come at any point of the recovery. Beside them lies
-somebody else's pod, which nothing may touch. Prints one row for each scenario.
+a foreign pod, which nothing may touch. Prints one row for each scenario.
 """
 import collections
 import hashlib
@@ -39,7 +39,7 @@ class Connection(http.client.HTTPConnection):
 
 
 def ask(n, method, path, body=None, plain=False):
-    """(status, answer); (0, None) while nobody answers, as the daemon may be killed at any moment."""
+    """(status, answer); (0, None) while there is no answer, as the daemon may be killed at any moment."""
     connection = Connection(n.socket)
     try:
         connection.request(method, path, None if body is None else json.dumps(body),
@@ -127,7 +127,7 @@ def is_crowd_s(n, path):
 
 
 class Snapshot:
-    """All that must be the same whether somebody was killed on the way or not; uids are named by their pods."""
+    """All that must be the same whether a process was killed on the way or not; uids are named by their pods."""
 
     def __init__(self, n, scenario, wanted=None):
         code, answer = ask(n, "GET", "/podvol/v1/volumes")

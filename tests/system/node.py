@@ -76,7 +76,7 @@ def equal(got, wanted, what=""):
 
 
 def loop_devices(top):
-    """Those that somebody attached to a file below a directory, and those on them, whose own file may have been a
+    """Those that are attached to a file below a directory, and those on them, whose own file may have been a
     mount that is gone: it says "/" then, and is known by its inode. On top first."""
     done = subprocess.run(["losetup", "--json", "-O", "NAME,BACK-FILE,BACK-INO"], capture_output=True, text=True, check=True)
     rows = json.loads(done.stdout or '{"loopdevices": []}')["loopdevices"]
@@ -90,7 +90,7 @@ ports = []  # sockets
 
 
 def free_port():
-    """A TCP port of 127.0.0.1 that nobody else gets from the kernel: bound here, as podvold also allows, to the end."""
+    """A TCP port of 127.0.0.1 that no other process gets from the kernel: bound here, as podvold also allows, to the end."""
     held = socket.socket()
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     held.bind(("127.0.0.1", 0))

@@ -26,7 +26,7 @@ COLUMNS = ("seconds", "lives", "kills", "full disks", "lost sources", "RSS KiB",
 
 
 class Client(threading.Thread):
-    """Owns its slots; whatever podvold answers or does not, it goes on until it is told to rest."""
+    """Owns its slots; whatever podvold answers or does not, it goes on until rest() is called."""
 
     def __init__(self, n, number, seed):
         super().__init__(daemon=True)

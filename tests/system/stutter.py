@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A podvold that seldom runs: finds tests that expect too early what comes a moment later.
 
-PODVOL_TEST_STUTTER=1 has every podvold of a test stopped and continued all the time, so that whoever tests it is
+PODVOL_TEST_STUTTER=1 has every podvold of a test stopped and continued all the time, so that its test is
 nearly always faster than it. What holds only because podvold is quick fails then; what waits for conditions does
 not. It changes nothing but times.
 """

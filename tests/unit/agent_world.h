@@ -3,7 +3,7 @@
  * agent_world - an agent with real tables and a real ledger, whose operations are made up
  *
  * Link with agent_world_ldflags: every call to the operations and every commit is written down in
- * world->calls, and answers what the test says. Asserts by itself: whoever calls it is a test.
+ * world->calls, and answers what the test says. Asserts by itself: for tests alone.
  */
 #pragma once
 

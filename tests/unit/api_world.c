@@ -340,7 +340,7 @@ int world_set_up(void **state)
 	world_content = CONTENT_JSON;
 	world_may_wait = true;
 	world_rights = RIGHTS_ALL;
-	/* In memory where there is a place: nobody needs these objects after a power loss. */
+	/* In memory where there is a place: these objects need not survive a power loss. */
 	(void) snprintf(world->directory, sizeof(world->directory), "%s/podvol-api-XXXXXX",
 			access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(world->directory));

@@ -51,7 +51,8 @@ void start(struct world *world);
 /* Create or replace. */
 void put(struct world *world, const char *text);
 
-/* Until the binder writes no more. A write of ours is answered after all that it queued before. */
+/* Until the binder writes no more. A write of the test is answered after all that it queued before.
+ */
 void run(struct world *world);
 void start_and_run(struct world *world);
 

@@ -145,7 +145,7 @@ void podvol_reply_done(struct podvol_reply *reply)
 	reply->body = NULL;
 }
 
-/* Watches are test_follow's: here nobody follows. */
+/* Watches are test_follow's: none here. */
 int podvol_watch_open(struct podvol *podvol, const struct podvol_watch_request *request,
 		      struct podvol_watch **ret)
 {

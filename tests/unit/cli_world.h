@@ -2,8 +2,9 @@
 /*
  * cli_world - podvolctl with a library of canned answers: what it asks, prints and returns
  *
- * The library's calls about pods and tables are the real ones; the transport below them is ours,
- * and so is the mode without a daemon. Discovery answers by itself and is not among what was sent.
+ * The library's calls about pods and tables are the real ones; the transport below them is the
+ * test's, and so is the mode without a daemon. Discovery answers by itself and is not among what
+ * was sent.
  */
 #pragma once
 

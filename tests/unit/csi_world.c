@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_world - one CSI volume and a driver that answers as told; see csi_world.h
+ * csi_world - one CSI volume and a driver with scripted answers; see csi_world.h
  */
 #include "csi_world.h"
 

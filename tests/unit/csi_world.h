@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_world - one CSI volume, its objects, a driver that answers as told, and a real directory
+ * csi_world - one CSI volume, its objects, a driver with scripted answers, and a real directory
  *
  * A test that links this wraps csi_drivers_call and csi_call_cancel. Each call is written into a
  * diary as "Method{fields}", with the root directory as "R"; the answer comes after the stage's

@@ -95,7 +95,7 @@ int directory_world_teardown(void **state)
 	struct world *world = *state;
 
 	world->provisioner = local_provisioner_free(world->provisioner);
-	/* An order that is still out is answered to nobody. */
+	/* An order that is still out is answered without effect. */
 	for (; world->answered < world->count; world->answered++)
 		world->orders[world->answered].done(world->orders[world->answered].userdata,
 						    -ECANCELED, NULL, NULL);

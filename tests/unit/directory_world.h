@@ -54,7 +54,7 @@ int directory_world_teardown(void **state);
 void start(struct world *world);
 /* Stores or replaces it. */
 void put(struct world *world, const char *text);
-/* Until nothing more is written: ours is answered after all that was queued before. */
+/* Until nothing more is written: the test's write is answered after all that was queued before. */
 void settle(struct world *world);
 /* The first order that is not answered yet. */
 void answer(struct world *world, int error);

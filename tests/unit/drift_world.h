@@ -33,7 +33,7 @@ struct drift_world {
 
 extern struct drift_world drift_world;
 
-/* cmocka fixtures: a pod whose volume is mounted as OURS, after the first look; and one before that
+/* cmocka fixtures: a pod whose volume is mounted, after the first look; and one before that
  * look, with the volume known from before a restart. */
 int set_up_mounted(void **state);
 int set_up_restarted(void **state);
@@ -44,7 +44,7 @@ void run_jobs(void);
 /* The pod's volume was mounted by podvold. */
 void mounted_as(uint64_t mount_id);
 
-/* The kernel tells: somebody did this to a mount. */
+/* The kernel reports: this was done to a mount. */
 void attached(uint64_t mount_id);
 void detached(uint64_t mount_id);
 void moved(uint64_t mount_id);

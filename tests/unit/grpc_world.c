@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grpc_world - a gRPC server on the test's own event loop, which answers as it is told
+ * grpc_world - a gRPC server on the test's own event loop, with scripted answers
  */
 #include "grpc_world.h"
 

@@ -2,7 +2,7 @@
 /*
  * ledger_directory - a ledger in a directory of its own, and short ways to fill and read it
  *
- * Asserts by itself: whoever calls it is a test.
+ * Asserts by itself: for tests alone.
  */
 #pragma once
 

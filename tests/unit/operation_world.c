@@ -98,7 +98,7 @@ static void on_ended(void *userdata, const struct operation_ended *ended)
 
 		world.submit_when_ended = NULL;
 		assert_int_equal(operation_submit(world.operations, step, monotonic_usec()), 0);
-		/* What we were told about is still there. */
+		/* What was reported is still there. */
 		assert_string_equal(ended->result.unique_name, "v");
 	}
 }

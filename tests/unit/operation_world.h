@@ -18,7 +18,7 @@ enum {
 	LIMIT_USEC = 250 * 1000,
 };
 
-/* What was told of an operation that takes long. */
+/* What was reported of an operation that takes long. */
 struct slow {
 	enum operation_pace pace;
 	char pod_uid[16], stage[16];
@@ -64,7 +64,8 @@ extern struct world world;
 
 int world_set_up(void **state);
 int world_tear_down(void **state);
-/* Pools and the way back: what is finished is told. Done by world_tear_down() when not before. */
+/* Pools and the way back: what is finished is reported. Done by world_tear_down() when not before.
+ */
 void world_close_pools(void);
 
 struct step publish(const char *unique_name, const char *pod_uid);

@@ -3,7 +3,7 @@
  * populator_world - a populator between a store of YAML objects and the tables, with short ways to
  * put things in and to say what must come out
  *
- * Asserts by itself: whoever calls it is a test.
+ * Asserts by itself: for tests alone.
  */
 #pragma once
 

@@ -30,7 +30,7 @@ static void open_store(struct store_world *world)
 
 void store_world_open(struct store_world *world)
 {
-	/* In memory where there is a place: nobody needs these objects after a power loss. */
+	/* In memory where there is a place: these objects need not survive a power loss. */
 	(void) snprintf(world->directory, sizeof(world->directory), "%s/podvol-store.XXXXXX",
 			access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(world->directory));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_world - a store in a directory of its own with a loop, for the tests of whoever uses a
+ * store_world - a store in a directory of its own with a loop, for the tests of boxes that use a
  * store
  *
  * Waiting means running the loop until a condition holds, bounded; nothing here sleeps.

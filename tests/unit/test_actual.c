@@ -176,7 +176,7 @@ static void test_rebuilt_entry_survives_a_final_error(void **state)
 	assert_true(actual_pod_may_be_mounted(world->actual, "uid-a"));
 }
 
-/* It was ended early after the driver had said OK, perhaps; then somebody wants it again. */
+/* It was ended early after the driver had said OK, perhaps; then it is wanted again. */
 static void test_set_up_that_was_ended_early_survives_a_final_error(void **state)
 {
 	struct world *world = *state;

@@ -358,7 +358,7 @@ static void test_finalizers_hold_a_delete_back(void **state)
 	assert_ptr_equal(again, deleted); /* it was asked for before */
 	kept = update(deleted, CLAIM(", labels: {a: b}, finalizers: [kubernetes.io/pvc-protection]",
 				     REQUEST("1Gi")));
-	assert_true(kept->meta.deletes); /* nobody brings it back */
+	assert_true(kept->meta.deletes); /* nothing brings it back */
 	assert_non_null(strstr(kept->json, "\"deletionGracePeriodSeconds\":0"));
 	gone = update(deleted, CLAIM("", REQUEST("1Gi")));
 	assert_null(gone);

@@ -157,7 +157,7 @@ static void test_a_large_collection(void **state)
 	assert_left(world, "", "");
 }
 
-/* Whoever leaves takes back only what was not begun. */
+/* A client that leaves takes back only what was not begun. */
 static void test_a_client_that_leaves(void **state)
 {
 	struct world *world = *state;

@@ -210,7 +210,7 @@ static void test_one_of_several_containers(void **state)
 	}
 }
 
-/* "Not yet" is a conflict when nobody wanted to wait, and else a time-out. */
+/* "Not yet" is a conflict when the client did not want to wait, and else a time-out. */
 static void test_not_mounted(void **state)
 {
 	static const struct {

@@ -240,7 +240,7 @@ static void test_delete(void **state)
 	assert_int_equal(world_request(world, METHOD_GET, PODS "/web", NULL), 404);
 }
 
-/* Kinds of which typed clients expect the object itself are told apart from all others. */
+/* Kinds of which typed clients expect the object itself are distinguished from all others. */
 static void test_delete_is_answered_as_in_kubernetes(void **state)
 {
 	struct world *world = *state;
@@ -350,7 +350,7 @@ static void test_what_is_not_served_is_refused(void **state)
 	assert_status(world, 405, "MethodNotAllowed", NULL);
 }
 
-/* The client left: the write happens, and nobody is told. */
+/* The client left: the write happens, without an answer. */
 static void test_abandoned_write_happens(void **state)
 {
 	struct world *world = *state;

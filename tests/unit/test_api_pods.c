@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_api_pods - mount, wait and unmount: which pod, what is answered when, and who is told
+ * test_api_pods - mount, wait and unmount: which pod, what is answered when, and who is notified
  * nothing
  */
 #include "api_world.h"
@@ -170,7 +170,7 @@ static void test_unmount(void **state)
 	assert_null(store_get(world->agent.store, KIND_POD, "default", "web"));
 }
 
-/* Deleted by somebody else at the same moment: what is left to do is the same. */
+/* Deleted by another client at the same moment: what is left to do is the same. */
 static void test_unmount_of_a_pod_that_just_went(void **state)
 {
 	const struct store_key key = { KIND_POD, "default", "web" };
@@ -225,7 +225,7 @@ static void test_a_pod_that_is_gone(void **state)
 	world_end_wait(world, 0, "");
 	assert_int_equal(world->exchange.status, 200);
 
-	/* Nobody knows this one: nothing of it is mounted, and there is nothing to unmount. */
+	/* This one is unknown: nothing of it is mounted, and there is nothing to unmount. */
 	assert_int_equal(
 		world_request(world, METHOD_POST, "/podvol/v1/pods/a/b/wait?for=unmounted", NULL),
 		200);

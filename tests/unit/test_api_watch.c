@@ -223,7 +223,7 @@ static void test_selectors(void **state)
 	delete (world, "b");
 	delete (world, "a");
 	assert_string_equal(events(labels), "ADDED a 2, DELETED a 3, ADDED b 4, DELETED b 5");
-	/* What ceased to match is told as it was when it matched. */
+	/* What ceased to match is sent as it was when it matched. */
 	assert_non_null(strstr(labels->text, "\"part\":\"two\""));
 	assert_null(strstr(labels->text, "\"part\":\"three\""));
 	assert_string_equal(events(name), "MODIFIED a 2, MODIFIED a 3, DELETED a 6");
@@ -310,7 +310,7 @@ static void test_their_number_is_bounded(void **state)
 	assert_refused(world, "", 429, "TooManyRequests");
 }
 
-/* A client that does not read falls off the ring; it is told once, and the stream ends. */
+/* A client that does not read falls off the ring; it gets one error, and the stream ends. */
 static void test_who_lags_behind_is_told(void **state)
 {
 	struct world *world = *state;

@@ -70,7 +70,7 @@ static void test_large_pieces_have_a_block(void **state)
 	arena_done(&arena);
 }
 
-/* Whoever makes so much room the next time needs no block: the gap before a struct counts. */
+/* The next request for so much room needs no block: the gap before a struct counts. */
 static void test_size_is_what_suffices(void **state)
 {
 	_Alignas(max_align_t) char room[256] = "";

@@ -181,7 +181,7 @@ static void test_node_that_cannot_be_written(void **state)
 	assert_false(is_reported(world, "a", "here"));
 }
 
-/* The Node is made again by somebody, who knows nothing of what it uses. */
+/* The Node is made again by a client that knows nothing of what it uses. */
 static void test_own_node_is_asked(void **state)
 {
 	struct world *world = *state;
@@ -238,7 +238,7 @@ static void test_errors_of_the_driver(void **state)
 	assert_null(attachment(world, "a", "here"));
 }
 
-/* What somebody deletes by hand is made again; what is somebody's own is left alone. */
+/* What is deleted by hand is made again; what is foreign is left alone. */
 static void test_other_hands(void **state)
 {
 	struct world *world = *state;

@@ -3,7 +3,7 @@
  * test_binding_writes - the writes of one binding: queued together, in order, each refused with the
  * one before, and finished by the next look wherever they broke off
  *
- * database_commit() is interposed: it is counted, and fails when told.
+ * database_commit() is interposed: it is counted, and fails when set to.
  */
 #include <stdarg.h>
 #include <stddef.h>

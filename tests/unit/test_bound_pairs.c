@@ -73,7 +73,7 @@ static void a_change_concerns_both_sides(void **state)
 	assert_due(&bound_pairs, "c v ");
 	assert_int_equal(bound_pairs_set(&bound_pairs, v, NULL), 0);
 	assert_due(&bound_pairs, "c v ");
-	/* The old partner is told, too. */
+	/* The old partner is notified, too. */
 	assert_int_equal(bound_pairs_set(&bound_pairs, moved, c), 0);
 	assert_due(&bound_pairs, "c v w ");
 	assert_int_equal(bound_pairs_set(&bound_pairs, NULL, moved), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_busy_watch - when busy volumes are searched for, what is told, and who is waited for
+ * test_busy_watch - when busy volumes are searched for, what is reported, and who is waited for
  *
  * The search is made up and runs on a real worker, the processes are real. Real searches:
  * tests/root/test_busy_holders.c and tests/system/test_busy.
@@ -29,7 +29,7 @@ enum { TURNS_MAX = 100 };
 
 /* What the searches find, and what they were asked; written and read while none runs. */
 static struct {
-	pid_t users[2]; /* 0: nobody */
+	pid_t users[2]; /* 0: none */
 	int result;
 	bool until_cancelled;
 	unsigned int searches;
@@ -236,7 +236,7 @@ static void test_one_search_for_all_of_a_turn(void **state)
 	assert_int_equal(look(world).holders->total, 0);
 }
 
-/* The other one is still known, and nobody looks again for that. */
+/* The other one is still known, and is not searched for again. */
 static void test_each_end_is_a_reason_to_try(void **state)
 {
 	struct world *world = *state;
@@ -338,7 +338,7 @@ static void test_failed_search_is_told(void **state)
 	assert_null(look(world).failure);
 }
 
-/* Names come from strangers, and go into JSON and onto terminals. */
+/* Names come from untrusted processes, and go into JSON and onto terminals. */
 static void test_names_become_text(void **state)
 {
 	struct world *world = *state;

@@ -223,7 +223,7 @@ static void test_what_the_node_says(void **state)
 	(void) object_unref(claim);
 }
 
-/* Conditions of others stay, and one of ours that says the same keeps its time. */
+/* Conditions of others stay, and one of podvold's that says the same keeps its time. */
 static void test_conditions_of_others(void **state)
 {
 	cleanup_object const struct object *claim = claim_of(

@@ -172,7 +172,7 @@ static void test_scrapes_ask_seldom(void **state)
 	assert_int_equal(world.asked, 3);
 }
 
-/* Nobody scraped for a while: old numbers would look like new ones. */
+/* No scrape for a while: old numbers would look like new ones. */
 static void test_old_numbers_are_not_told(void **state)
 {
 	expect("{", false);
@@ -190,7 +190,7 @@ static void test_refusals_and_the_end(void **state)
 	world.error = -ENOBUFS;
 	expect("{", false);
 	expect("{", false);
-	assert_int_equal(world.asked, 2); /* whoever could not ask is no reason to wait */
+	assert_int_equal(world.asked, 2); /* a failed question is no reason to wait */
 	world.error = 0;
 	expect("{", false);
 	claims = claim_statistics_free(claims);

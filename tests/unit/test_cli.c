@@ -378,7 +378,8 @@ static void test_describe(void **state)
 					 "    State:          mounted\n"));
 }
 
-/* The version that was looked at goes with the change: what somebody else changed is a conflict. */
+/* The version that was looked at goes with the change: what another client changed is a conflict.
+ */
 static void test_label(void **state)
 {
 	const struct answer list[] = {

@@ -93,7 +93,7 @@ static void test_what_is_said(void **state)
 	assert_string_equal(err_text, "podvolctl: it does not work\n");
 }
 
-/* Who is named by a directory alone is asked for by nobody. */
+/* Who is named by a directory alone is never asked for. */
 static void test_one_that_a_pod_wants(void **state)
 {
 	const struct answer used[] = {

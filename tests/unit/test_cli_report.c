@@ -42,7 +42,8 @@ static void test_values_of_secrets(void **state)
 	};
 
 	assert_int_equal(RUN(list, "report"), EXIT_DONE);
-	/* The longer one as a whole; what is too short to be told from other words stays. */
+	/* The longer one as a whole; what is too short to be distinguished from other words stays.
+	 */
 	expect_problem("&#60;[left out]&#62; [left out] [left out] abcde [left out] hunter2\n");
 	assert_null(strstr(out_text, "were not looked for"));
 }

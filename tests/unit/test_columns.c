@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_columns - what kubectl shows of the kinds that nobody decodes
+ * test_columns - what kubectl shows of the kinds that are not decoded
  */
 #include "object/schema/table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_config - defaults, file and command line; who wins, and what a wrong word is told
+ * test_config - defaults, file and command line; who wins, and the error for a wrong word
  */
 #include "config.h"
 

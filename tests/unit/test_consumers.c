@@ -66,7 +66,7 @@ static void both_claims_get_the_node(void **state)
 	assert_int_equal(told(world, "FailedScheduling"), 0);
 }
 
-/* Nobody makes volumes of the second class, and none is there. */
+/* No provisioner makes volumes of the second class, and none is there. */
 static void neither_gets_it_when_one_cannot_be_here(void **state)
 {
 	struct world *world = *state;
@@ -209,7 +209,7 @@ static void who_is_first_gets_what_is_scarce(void **state)
 		{ CSI_NODE("1"),
 		  { POD_OF("p", ",'priority':-7", OF("one")), POD("q", OF("two")) },
 		  "two " },
-		/* What does not fit keeps out nobody. */
+		/* What does not fit keeps out no other. */
 		{ CSI_NODE("1"),
 		  { POD("p", OF("one") "," OF("two")), POD("q", OF("three")) },
 		  "three " },

@@ -168,7 +168,7 @@ static void test_modes(void **state)
 			    "IfPossible");
 }
 
-/* What admission refuses is refused here as well: a cluster's pod did not pass ours. */
+/* What admission refuses is refused here as well: a cluster's pod did not pass podvold's. */
 /* Every mount of a pod with a user namespace, a read-only one too. */
 static void test_host_users(void **state)
 {

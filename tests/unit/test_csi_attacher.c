@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_csi_attacher - VolumeAttachments become calls, on a real store, with a driver that answers
- * as told
+ * test_csi_attacher - VolumeAttachments become calls, on a real store, with scripted
+ * answers of the driver
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -302,7 +302,7 @@ static void test_life(void **state)
 			   FINALIZER));
 }
 
-/* Whoever makes an object may choose its uid: the answer is still this one's. */
+/* The author of an object may choose its uid: the answer is still this one's. */
 static void test_a_long_uid(void **state)
 {
 	struct world *world = *state;
@@ -330,7 +330,7 @@ static void test_kills(void **state)
 	run(world);
 	assert_int_equal(cancels, 1);
 	assert_string_equal(diary, PUBLISH PUBLISH);
-	answer(GRPC_OK, NULL); /* told, and not yet written */
+	answer(GRPC_OK, NULL); /* answered, and not yet written */
 	restart(world);
 	run(world);
 	if (is_pending)
@@ -425,7 +425,7 @@ static void test_trivial(void **state)
 	assert_string_equal(diary, "");
 }
 
-/* Until it has told what it can do nobody knows whether it attaches. */
+/* Until its capabilities are known, so is not whether it attaches. */
 static void test_driver_comes_late(void **state)
 {
 	struct world *world = *state;

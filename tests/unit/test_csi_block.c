@@ -144,7 +144,7 @@ static void test_publish(void **state)
 	assert_string_equal(ran.report.device_path, path);
 }
 
-/* case 287: the staging path is told even by a driver that does not stage */
+/* case 287: the staging path is passed even to a driver that does not stage */
 static void test_publish_without_staging(void **state)
 {
 	csi_world.capabilities = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_csi_capacity - classes become objects, on a real store, with a driver that answers as told
+ * test_csi_capacity - classes become objects, on a real store, with a driver of scripted answers
  *
  * The texts use ' for ".
  */
@@ -362,7 +362,7 @@ static void let_timers_run(struct world *world)
 		assert_true(sd_event_run(world->store.event, 0) >= 0);
 }
 
-/* The clock of the loop's timers goes as it does. That figures are asked for when somebody waits,
+/* The clock of the loop's timers goes as it does. That figures are asked for when a claim waits,
  * and are never older than a minute then, is a difference from Kubernetes. */
 static void test_while_a_claim_waits(void **state)
 {

@@ -87,7 +87,7 @@ static const struct {
 	{ LATE, TELLS, OURS(SIZE("1Mi") LARGEST("1Mi")), CAN, true, UP_TO(MIB, 5),
 	  CSI_CAPACITY_WRITE },
 	{ LATE, TELLS, OURS(SIZE("1Mi") LARGEST("1Mi")), CAN, true, HAS(MIB), CSI_CAPACITY_WRITE },
-	/* Nobody wants it, or not any more. */
+	/* Not wanted, or not any more. */
 	{ NULL, NULL, NULL, CAN, false, HAS(0), CSI_CAPACITY_NOTHING },
 	{ NULL, NULL, OURS(SIZE("1Mi")), GONE, false, HAS(0), CSI_CAPACITY_REMOVE },
 	{ CLASS("Immediate"), TELLS, NULL, CAN, false, HAS(0), CSI_CAPACITY_NOTHING },
@@ -98,7 +98,7 @@ static const struct {
 	{ LATE, DRIVER("false"), OURS(SIZE("1Mi")), CAN, true, HAS(MIB), CSI_CAPACITY_REMOVE },
 	{ LATE, TELLS, NULL, CANNOT, false, HAS(0), CSI_CAPACITY_NOTHING },
 	{ LATE, TELLS, OURS(SIZE("1Mi")), CANNOT, false, HAS(0), CSI_CAPACITY_REMOVE },
-	/* A driver that is not there, or has told nothing yet, may be back. */
+	/* A driver that is not there, or has reported nothing yet, may be back. */
 	{ LATE, TELLS, OURS(SIZE("1Mi")), GONE, false, HAS(0), CSI_CAPACITY_NOTHING },
 	{ LATE, TELLS, OURS(SIZE("1Mi")), UNKNOWN, false, HAS(0), CSI_CAPACITY_NOTHING },
 	{ LATE, TELLS, NULL, GONE, false, HAS(0), CSI_CAPACITY_NOTHING },
@@ -113,7 +113,7 @@ static const struct {
 	{ LATE, TELLS, OURS(SIZE("1Mi")), NO_SEGMENTS, true, HAS(MIB), CSI_CAPACITY_REMOVE },
 	{ LATE, TELLS, CAPACITY("d.example.com", "podvol", "fast", "{}", SIZE("1Mi")), EVERYWHERE,
 	  true, HAS(MIB), CSI_CAPACITY_NOTHING },
-	/* Somebody else's is left alone. */
+	/* A foreign one is left alone. */
 	{ LATE, TELLS,
 	  CAPACITY("d.example.com", "external-provisioner", "fast", ZONE("a"), SIZE("1Mi")), CAN,
 	  true, HAS(2 * MIB), CSI_CAPACITY_NOTHING },

@@ -453,7 +453,7 @@ static void test_unstage_without_its_driver(void **state)
 	assert_staging_is(true);
 }
 
-/* A path that is not kubelet's is nobody's to clear: the unique name says where to look. */
+/* A path that is not kubelet's is not cleared: the unique name says where to look. */
 static void test_recorded_path_of_another_form(void **state)
 {
 	assert_int_equal(stage().result, 0);
@@ -478,7 +478,7 @@ static void test_still_mounted_is_not_unstaged(void **state)
 	assert_staging_is(true);
 }
 
-/* A dead server's mount is a mount: nobody opens it, and it is staged again as it is. */
+/* A dead server's mount is a mount: it is not opened, and it is staged again as it is. */
 static void test_mount_of_a_dead_server(void **state)
 {
 	assert_int_equal(stage().result, 0);

@@ -173,7 +173,7 @@ static void test_time_counts_from_the_change_of_state(void **state)
 	assert_false(
 		csi_driver_can(csi_drivers_at(world->drivers, "/1"), CSI_CAN_CREATE_DELETE_VOLUME));
 	csi_drivers_note_capabilities(world->drivers, "/none", &told);
-	/* What is not all told yet is nobody's to act upon. */
+	/* What is not reported completely yet is not acted upon. */
 	csi_drivers_note_capabilities(world->drivers, "/1", &half);
 	assert_int_equal(csi_drivers_at(world->drivers, "/1")->node_capabilities, 2);
 	assert_false(csi_drivers_at(world->drivers, "/1")->has_controller);

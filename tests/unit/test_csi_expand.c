@@ -69,7 +69,7 @@ static void test_readers_do_not_grow_it(void **state)
 	assert_int_equal(ran.report.grown_bytes, 0);
 }
 
-/* case 293: the driver cannot, and nobody says that it did */
+/* case 293: the driver cannot, and nothing claims that it did */
 static void test_driver_that_cannot(void **state)
 {
 	struct csi_ran ran;
@@ -81,7 +81,7 @@ static void test_driver_that_cannot(void **state)
 	assert_int_equal(ran.report.grown_bytes, 0);
 }
 
-/* case 291: in use; case 292: infeasible. The volume is published and stays so, and nobody tries
+/* case 291: in use; case 292: infeasible. The volume is published and stays so, and is not tried
  * again before the next set-up. */
 static void test_not_now(void **state)
 {
@@ -150,7 +150,7 @@ static void test_missing_secret_keeps_it_published(void **state)
 	assert_null(strstr(csi_world.diary, "secrets=[{key=k value=w}] volume_context"));
 }
 
-/* Without staging no staging path is told. */
+/* Without staging no staging path is passed. */
 static void test_without_staging(void **state)
 {
 	csi_world.capabilities = CAN_EXPAND;

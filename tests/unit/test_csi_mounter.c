@@ -98,7 +98,7 @@ static void test_every_field(void **state)
 	assert_calls(expected);
 }
 
-/* case 259: without STAGE_UNSTAGE_VOLUME no staging path is told */
+/* case 259: without STAGE_UNSTAGE_VOLUME no staging path is passed */
 static void test_no_staging_path_without_staging(void **state)
 {
 	csi_world.capabilities = 0;

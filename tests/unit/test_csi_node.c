@@ -163,7 +163,7 @@ static void test_csi_node_is_made(void **state)
 	assert_int_equal(version(world), before);
 }
 
-/* It may be written in the same moment by somebody else. */
+/* It may be written in the same moment by another client. */
 static void test_waits_for_the_node(void **state)
 {
 	struct world *world = *state;
@@ -236,7 +236,7 @@ static void test_contradiction_writes_nothing(void **state)
 	assert_int_equal(version(world), before);
 }
 
-/* What the store does not admit is told at once, and as the store says it. */
+/* What the store does not admit is reported at once, and as the store says it. */
 static void test_what_is_not_admitted(void **state)
 {
 	struct world *world = *state;
@@ -295,7 +295,7 @@ static bool has_both(void *userdata)
 	       strstr(object->json, "\"name\":\"e\"");
 }
 
-/* With all that is registered, as it was told last, and with nothing that left. */
+/* With all that is registered, as it was reported last, and with nothing that left. */
 static void test_drivers_come_back_with_it(void **state)
 {
 	struct world *world = *state;
@@ -315,7 +315,7 @@ static void test_drivers_come_back_with_it(void **state)
 	assert_int_equal(world->answers, 0);
 }
 
-/* Nobody is told of what was under way; the store answers later, to nobody. */
+/* What was under way is not reported; the store's later answer has no effect. */
 static void test_end_in_the_middle(void **state)
 {
 	struct world *world = *state;

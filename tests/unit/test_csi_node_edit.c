@@ -63,7 +63,7 @@ static void test_node_gets_annotation_and_labels(void **state)
 	assert_int_equal(csi_node_edit_node(node, &entry, NULL), 0);
 }
 
-/* Sorted by driver, whoever came first. */
+/* Sorted by driver, in whatever order they came. */
 static void test_annotation_holds_every_driver(void **state)
 {
 	const struct csi_node_entry first = { .driver = "b", .node_id = "2" };

@@ -3,7 +3,7 @@
  * test_csi_registration - a socket's way from its first call to its end, call by call
  *
  * The watch and the calls are made up: the test says which sockets come and go and what is
- * answered. What is called, written and told becomes a text in world.did.
+ * answered. What is called, written and reported becomes a text in world.did.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -447,7 +447,7 @@ static void test_other_plugins(void **state)
 	expect("NodeGetInfo ");
 }
 
-/* case 237: who does not answer is not told either. */
+/* case 237: who does not answer is not notified either. */
 static void test_registrar_hangs(void **state)
 {
 	(void) state;
@@ -458,7 +458,7 @@ static void test_registrar_hangs(void **state)
 	assert_non_null(strstr(at("/r/a")->last_error->text, "DeadlineExceeded: no luck"));
 }
 
-/* A socket is there a moment before somebody listens on it. */
+/* A socket is there a moment before its server listens. */
 static void test_nobody_listens_yet(void **state)
 {
 	(void) state;
@@ -518,7 +518,7 @@ static void test_without_memory(void **state)
 	answer_info("CSIPlugin", "d");
 	answer_node_info("n1");
 	expect("GetInfo NodeGetInfo install:d:n1:1 uninstall:d ");
-	world.call_error = -ENOBUFS; /* nor can the registrar be told */
+	world.call_error = -ENOBUFS; /* nor can the registrar be notified */
 	written(0);
 	expect("");
 	expect_retry("/r/a", 500 * USEC_PER_MSEC);

@@ -179,7 +179,7 @@ static void test_controller_is_asked(void **state)
 	answer_node();
 	assert_int_equal(driver()->node_capabilities, 1 << 1);
 	answer_plugin();
-	assert_int_equal(driver()->plugin_capabilities, 0); /* not all is told */
+	assert_int_equal(driver()->plugin_capabilities, 0); /* not all is reported */
 	assert_int_equal(world.told, 0);
 	answer_controller(1);
 	assert_int_equal(world.told, 1);

@@ -37,11 +37,11 @@ static const struct row rows[] = {
 	{ REGISTRATION_REFUSES, REGISTRATION_FAILED, false, REGISTRATION_WAITS },
 	/* tried again where kubelet gives up (case 238, difference) */
 	{ REGISTRATION_ASKS_NODE, REGISTRATION_FAILED, false, REGISTRATION_REFUSES },
-	/* what may be written in part is taken back before that is told */
+	/* what may be written in part is taken back before that is reported */
 	{ REGISTRATION_WRITES, REGISTRATION_FAILED, false, REGISTRATION_TAKES_BACK },
 	{ REGISTRATION_TAKES_BACK, REGISTRATION_SUCCEEDED, false, REGISTRATION_REFUSES },
 	{ REGISTRATION_TAKES_BACK, REGISTRATION_FAILED, false, REGISTRATION_REFUSES },
-	/* a registrar that cannot be told is registered */
+	/* a registrar that cannot be notified is registered */
 	{ REGISTRATION_TELLS, REGISTRATION_FAILED, false, REGISTRATION_DONE },
 	/* a newer version elsewhere */
 	{ REGISTRATION_DONE, REGISTRATION_REPLACED, false, REGISTRATION_WAITS },
@@ -115,7 +115,7 @@ static void test_back_off(void **state)
 	assert_int_equal(registration_delay_usec(1000000), 122 * USEC_PER_SEC);
 }
 
-/* As long as kubelet dials, and often at first: whoever made the socket listens in a moment. */
+/* As long as kubelet dials, and often at first: the socket's maker listens in a moment. */
 static void test_dialling_takes_ten_seconds(void **state)
 {
 	uint64_t passed_usec = 0, delay_usec;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_csi_registration_watch - which sockets of a directory are told of, and when they come and go
+ * test_csi_registration_watch - which sockets of a directory are reported, and when they come and
+ * go
  *
- * Real inotify in a directory of the test's own. What is told becomes a text: "+path" and "-path".
+ * Real inotify in a directory of the test's own. What is reported becomes a text: "+path" and
+ * "-path".
  */
 #include "csi/csi_registration_watch.h"
 
@@ -303,7 +305,7 @@ static void test_directories_go_with_all_below(void **state)
 	(void) told(world);
 	assert_int_equal(renameat(world->top_fd, "r/sub", world->top_fd, "moved"), 0);
 	assert_string_equal(told(world), "-sub/deep/a");
-	make_socket(world, "moved/deep/b"); /* is no concern of ours any more */
+	make_socket(world, "moved/deep/b"); /* is not watched any more */
 	assert_string_equal(told(world), "");
 	assert_int_equal(renameat(world->top_fd, "moved", world->top_fd, "r/back"), 0);
 	assert_non_null(strstr(told(world), "+back/deep/b"));
@@ -311,7 +313,7 @@ static void test_directories_go_with_all_below(void **state)
 	assert_string_equal(told(world), "+back/deep/c");
 }
 
-/* What was missed is found, what was seen before is not told of again. */
+/* What was missed is found, what was seen before is not reported again. */
 static void test_overflow(void **state)
 {
 	struct world *world = *state;
@@ -379,7 +381,7 @@ static void test_directory_that_cannot_be_opened(void **state)
 	assert_int_equal(sd_event_run(world->event, 0), 0);
 }
 
-/* A stranger who makes too many harms none of those that are there. */
+/* A process that makes too many harms none of those that are there. */
 static void test_limits(void **state)
 {
 	struct world *world = *state;

@@ -100,7 +100,7 @@ static void test_figures(void **state)
 	assert_false(told.fullness.has_condition);
 }
 
-/* case 289, difference: whoever asked is told so, and asks the file system */
+/* case 289, difference: the caller gets that answer, and asks the file system */
 static void test_driver_that_tells_none(void **state)
 {
 	csi_world.capabilities = CAN_STAGE;

@@ -59,7 +59,7 @@ static void test_unpublish_without_a_target(void **state)
 	assert_false(csi_world_has("pods/u1"));
 }
 
-/* case 282, case 352: nobody can tell whose volume that was, and so nothing is done to it */
+/* case 282, case 352: whose volume that was is unknown, and so nothing is done to it */
 static void test_unpublish_inline_without_its_file(void **state)
 {
 	struct csi_ran ran;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_deadline - who is late is shut down, nobody else, at any time that the test names
+ * test_deadline - who is late is shut down, no other, at any time that the test names
  */
 #include "api/http/deadline.h"
 #include "base/cleanup.h"
@@ -119,7 +119,7 @@ static void test_the_first_and_the_middle_leave(void **state)
 	assert_false(is_shut_down(fixture, 0) || is_shut_down(fixture, 2));
 }
 
-/* The timer does it without being asked, and is off when there is nobody. */
+/* The timer does it without being asked, and is off when there is no connection. */
 static void test_the_timer(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_discovery - every kind of the table is told, in each of the lists clients read
+ * test_discovery - every kind of the table is listed, in each of the lists clients read
  */
 #include "api_world.h"
 

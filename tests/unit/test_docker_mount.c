@@ -252,7 +252,7 @@ static void test_unmount_ends_hold_and_pod(void **state)
 	(void) snprintf(uid, sizeof(uid), "%s", the_pod(world)->meta.uid);
 	docker_begin(world, METHOD_POST, "/VolumeDriver.Unmount",
 		     "{\"Name\":\"data\",\"ID\":\"1\"}");
-	/* Not the one that somebody else posted. */
+	/* Not the one that another client posted. */
 	(void) snprintf(asked, sizeof(asked), "release %s 00000000bb", uid);
 	assert_string_equal(world->agent.hold_asked, asked);
 	turn_until_wait(world, 2);

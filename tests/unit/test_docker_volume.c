@@ -288,7 +288,7 @@ static void test_remove_takes_what_create_made(void **state)
 	assert_int_equal(docker_request(world, METHOD_POST, "/VolumeDriver.List", NULL), 200);
 	assert_string_equal(world_string(world, "Volumes.0.Name"), "");
 
-	/* It is reserved for a claim of ours that is nobody's: for any name. */
+	/* It is reserved for a claim of podvold's that belongs to none: for any name. */
 	docker_create(world, "other", "pv", "disk");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_drift - what others do to our mounts: which steps follow, which wait, and what is told
+ * test_drift - what others do to managed mounts: which steps follow, which wait, and what is
+ * reported
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +65,7 @@ static void test_moved_is_published_again(void **state)
 	expect_calls(world, "commit submit:publish(1) ");
 }
 
-/* In a kernel that names nobody our own unmount looks like anybody's. */
+/* With a kernel that names no process podvold's own unmount looks like any other. */
 static void test_a_teardown_is_no_drift(void **state)
 {
 	const struct operation_view running = {
@@ -155,7 +156,7 @@ static void test_a_foreign_volume_s_mount_on_top(void **state)
 	expect_event("VolumeMountedOver", "a ext4 (/dev/sda) on it");
 	turn(world);
 	expect_calls(world, "commit ");
-	want_no_more(world); /* nor is it unmounted with ours */
+	want_no_more(world); /* nor is it unmounted with podvold's */
 	turn(world);
 	expect_calls(world, "commit ");
 	want_data(world);
@@ -223,7 +224,7 @@ static void test_not_set_back_stays_told(void **state)
 	drift_world.set_back_error = -EPERM;
 	look_at_attributes(MOUNT_ATTR_RDONLY);
 	assert_false(is_well());
-	look_at_attributes(MOUNT_ATTR_RDONLY); /* told once */
+	look_at_attributes(MOUNT_ATTR_RDONLY); /* reported once */
 	assert_int_equal(fake_events.count, 1);
 	look_at_attributes(0);
 	expect_event("VolumeRestored", "not by podvold");
@@ -292,7 +293,7 @@ static void test_a_cover_that_no_look_finds_is_gone(void **state)
 	expect_calls(world, "commit submit:publish(1) ");
 }
 
-/* A set-up found the stranger's mount on the source, too, and took it for what it wanted. */
+/* A set-up found the foreign mount on the source, too, and took it for what it wanted. */
 static void test_a_cover_that_was_taken_for_ours(void **state)
 {
 	struct agent_world *world = *state;

@@ -26,7 +26,7 @@ static void test_teardowns_wait_for_the_first_look(void **state)
 	struct agent_world *world = *state;
 
 	assert_true(drift_is_looking(drift_world.drift));
-	turn(world); /* nobody wants it */
+	turn(world); /* not wanted */
 	expect_calls(world, "commit ");
 	run_jobs();
 	assert_false(drift_is_looking(drift_world.drift));
@@ -65,7 +65,7 @@ static void test_a_mount_that_nobody_confirmed_hides_nothing(void **state)
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
 	assert_int_equal(fake_events.count, 0);
-	turn(world); /* nobody wants it */
+	turn(world); /* not wanted */
 	expect_calls(world, "commit submit:unpublish(1) ");
 }
 

@@ -216,7 +216,7 @@ static void test_success_of_another_pod_ends_no_wait(void **state)
 	expect_calls(world, "");
 }
 
-/* Between the failure and its being told. */
+/* Between the failure and its report. */
 static void test_driver_came_meanwhile(void **state)
 {
 	struct agent_world *world = *state;
@@ -349,7 +349,7 @@ static void test_view(void **state)
 	assert_null(json_get(item, "nextRetry"));
 }
 
-/* Drivers stand before the plugins; what is gone is told while something of it is left. */
+/* Drivers stand before the plugins; what is gone is listed while something of it is left. */
 static void test_all_of_them(void **state)
 {
 	struct agent_world *world = *state;

@@ -459,7 +459,7 @@ static void test_tear_down_of_nothing(void **state)
 	assert_null(strstr(fake_mount.diary, "remove_empty_dir_contents"));
 }
 
-/* case 132, a difference: a disk that somebody mounted on the directory; kubelet would remove what
+/* case 132, a difference: a disk that was mounted on the directory; kubelet would remove what
  * is on it. */
 static void test_tear_down_refuses_somebody_elses_mount(void **state)
 {

@@ -95,7 +95,7 @@ static void record(struct test_world *world, const struct object *about, const c
 	events_record(world->events, about, "Warning", "FailedMount", text, now_usec);
 }
 
-/* Everything queued before is answered once this is, and told to watches. */
+/* Everything queued before is answered once this is, and sent to watches. */
 static void settle(struct test_world *world)
 {
 	(void) world_delete(&world->store, KIND_LEASE, "default", "none");
@@ -306,7 +306,7 @@ static void test_events_of_others_count(void **state)
 	assert_string_equal(messages(world), "ours|more|z3|");
 }
 
-/* Whoever deletes an event has seen it: the same again begins at one. */
+/* An event that is deleted was seen: the same again begins at one. */
 static void test_a_deleted_event_is_told_anew(void **state)
 {
 	struct test_world *world = *state;

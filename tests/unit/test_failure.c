@@ -86,7 +86,7 @@ static void report(const char *whole)
 	told_count++;
 }
 
-/* A driver's 10,000 characters, and what was put before them: once, by whoever cuts first. */
+/* A driver's 10,000 characters, and what was put before them: once, by the first that cuts. */
 static void test_what_is_cut_is_told_whole_and_once(void **state)
 {
 	struct failure failure;

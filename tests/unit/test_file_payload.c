@@ -167,7 +167,7 @@ static void test_fields_of_the_pod(void **state)
 	       "set, unsupported fieldPath: spec.no");
 }
 
-/* case 140: the API's default is always there, so nobody sees this but who goes around it */
+/* case 140: the API's default is always there, so only what goes around it sees this */
 static void test_no_default_mode(void **state)
 {
 	struct world world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_first_consumer - claims that wait for a pod, claims that wait for a provisioner, and what a
- * volume is told when its claim goes; in a real store
+ * volume is notified when its claim goes; in a real store
  *
  * The texts use ' for ".
  */

@@ -207,7 +207,7 @@ static void test_volumes_are_never_opened(void **state)
 {
 	struct tree *tree = *state;
 
-	/* Nobody may open it, and nobody does: not even root could list what is not a directory. */
+	/* It may not be opened, and is not: not even root could list what is not a directory. */
 	make(tree, "pods/a/volumes/plugin");
 	assert_int_equal(mkfifoat(tree->fd, "pods/a/volumes/plugin/pipe", 0600), 0);
 	expect_found(tree, 1);

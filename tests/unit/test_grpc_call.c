@@ -153,7 +153,7 @@ static void test_deadline(void **state)
 	grpc_world_until(&world, &world.closed, 1);
 }
 
-/* The server's clock says it in its own way when ours is due: ours decides. */
+/* The server's clock says it in its own way when the client's is due: the client's decides. */
 static void test_deadline_told_as_unknown(void **state)
 {
 	struct outcome outcome = { 0 };
@@ -386,7 +386,7 @@ static void want_descriptors(rlim_t count)
 	}
 }
 
-/* A thousand calls that nobody answers, on one thread; then all are answered, and nothing stays. */
+/* A thousand unanswered calls, on one thread; then all are answered, and nothing stays. */
 static void test_a_thousand_at_once(void **state)
 {
 	enum { CALLS = GRPC_CALLS_MAX };

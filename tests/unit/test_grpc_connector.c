@@ -142,7 +142,7 @@ static void test_an_error_is_for_all(void **state)
 	assert_int_equal(look_ups, 1);
 }
 
-/* The connection that nobody wants any more is closed, and nothing of it is left. */
+/* The connection that is no longer wanted is closed, and nothing of it is left. */
 static void test_who_waited_has_left(void **state)
 {
 	struct outcome left = { 0 };

@@ -272,7 +272,7 @@ static void test_resets(void **state)
 	frames_add(&frames, FRAME_RST_STREAM, 0, 1, "\0\0\0\0", 4);
 	answers(GRPC_INTERNAL, "NO_ERROR");
 
-	/* The one that promises that nobody acted. */
+	/* The one that promises that nothing was done. */
 	begin();
 	frames_add(&frames, FRAME_RST_STREAM, 0, 1, "\0\0\0\x7", 4);
 	answers(GRPC_UNAVAILABLE, "REFUSED_STREAM", .not_sent = true);
@@ -291,7 +291,7 @@ static void test_going_away(void **state)
 	frames_add(&frames, FRAME_GOAWAY, 0, 0, "\0\0\0\0\0\0\0\0", 8);
 	answers(GRPC_UNAVAILABLE, "", .not_sent = true);
 
-	/* Ours is the last that will be answered, and is. */
+	/* This one is the last that will be answered, and is. */
 	begin();
 	frames_add(&frames, FRAME_GOAWAY, 0, 0, "\0\0\0\1\0\0\0\0", 8);
 	frames_headers(&frames, END_STREAM, HEADERS "grpc-status: 10\n");
@@ -369,7 +369,7 @@ static void test_frames_that_may_not_be(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		begin();
-		frames_add(&frames, FRAME_SETTINGS, 0x1, 0, NULL, 0); /* it knows ours */
+		frames_add(&frames, FRAME_SETTINGS, 0x1, 0, NULL, 0); /* it knows the client's */
 		frames_add(&frames, rows[i].type, rows[i].flags, rows[i].stream, rows[i].payload,
 			   rows[i].length);
 		answers(GRPC_INTERNAL, "");
@@ -413,7 +413,7 @@ static void test_data_before_headers(void **state)
 	answers(GRPC_INTERNAL, "");
 }
 
-/* A window's worth more than allowed is refused, so nobody can fill our memory. */
+/* A window's worth more than allowed is refused, so no server can fill podvold's memory. */
 static void test_more_than_the_window(void **state)
 {
 	static uint8_t block[16384];
@@ -455,7 +455,7 @@ static void test_timeouts(void **state)
 		{ 1, "1u" },
 		{ 99999999, "99999999u" },
 		{ 100000000, "100000m" },
-		{ 100000001, "100001m" }, /* never shorter than ours */
+		{ 100000001, "100001m" }, /* never shorter than asked for */
 		{ 120000000, "120000m" },
 		{ 99999999000, "99999999m" },
 		{ 99999999001, "100000S" },

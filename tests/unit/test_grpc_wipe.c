@@ -2,7 +2,7 @@
 /*
  * test_grpc_wipe - no block of memory goes back with a secret in it
  *
- * free() is ours here: it looks through every block before it is given back.
+ * free() is the test's here: it looks through every block before it is given back.
  */
 #include "base/cleanup.h"
 #include "grpc/session.h"

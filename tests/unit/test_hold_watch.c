@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_hold_watch - processes that holds name: who they are, and that their end is told once
+ * test_hold_watch - processes that holds name: who they are, and that their end is reported once
  *
  * Cgroups need root: tests/root/test_hold_cgroup.c.
  */
@@ -136,7 +136,7 @@ static void test_end_of_a_process_is_told_once(void **state)
 	world_done(&world);
 }
 
-/* A process that ended is one that nobody has waited for, too: it holds nothing any more. */
+/* A zombie is a process that ended, too: it holds nothing any more. */
 static void test_zombie_is_gone(void **state)
 {
 	pid_t pid = process("zombie");
@@ -255,7 +255,7 @@ static void test_process_name_now(void **state)
 	pid_t pid = process("fifteen-letters-and-more");
 	char name[PROCESS_NAME_BYTES];
 
-	/* The child names itself; until then it has ours. */
+	/* The child names itself; until then it has its parent's. */
 	do
 		process_name(pid, name);
 	while (strncmp(name, "fifteen", 7) != 0);

@@ -187,7 +187,7 @@ static void test_directory_or_create_on_a_link_to_a_directory(void **state)
 	expect_accepted("link", "DirectoryOrCreate");
 }
 
-/* case 19, a difference: kubelet succeeds and makes nothing, ours says so */
+/* case 19, a difference: kubelet succeeds and makes nothing, podvold says so */
 static void test_directory_or_create_on_a_dangling_link(void **state)
 {
 	struct failure failure;
@@ -242,7 +242,7 @@ static void test_file_or_create_keeps_content(void **state)
 	assert_int_equal(look("file").st_size, 8);
 }
 
-/* A link somebody else may turn: no file is made where it leads. */
+/* A link another user may turn: no file is made where it leads. */
 static void test_file_or_create_on_a_dangling_link(void **state)
 {
 	assert_int_equal(symlink(below("gone"), below("link")), 0);
@@ -315,7 +315,7 @@ static void test_unknown_type(void **state)
 	assert_non_null(strstr(failure.text, "Foo is an invalid volume type"));
 }
 
-/* case 38, the volume is not ours to manage, so nobody applies fsGroup */
+/* case 38, the volume is not managed, so no fsGroup is applied */
 static void test_nothing_is_owned(void **state)
 {
 	const struct pod_volume source = { .host_path = "/data", .host_path_type = "" };

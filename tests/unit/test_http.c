@@ -285,7 +285,7 @@ static void test_bad_descriptor(void **state)
 
 	assert_int_equal(api_new(&options, &api, &why), -EINVAL);
 	assert_null(api);
-	assert_true(fcntl(fd, F_GETFD) >= 0); /* still ours */
+	assert_true(fcntl(fd, F_GETFD) >= 0); /* still open */
 	assert_null(api_free(NULL));
 }
 

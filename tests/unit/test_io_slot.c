@@ -69,7 +69,7 @@ static void test_another_io_slot_does_not_wait(void **state)
 
 	fill(world);
 	assert_true(io_slot_enter(world->io_slots, &world->other, 8));
-	/* Nobody waits for that one: those of the full device go on waiting. */
+	/* No item waits for that one: those of the full device go on waiting. */
 	assert_null(io_slot_leave(world->io_slots, &world->other));
 	assert_true(world->places[IO_SLOT_STAGES_MAX].waits);
 }

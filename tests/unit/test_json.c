@@ -388,7 +388,7 @@ static void test_yaml_is_printed(void **state)
 			    "a:\n- 1\n- x\n- b: null\nt: true\ne: {}\nl: []\ns: |\n  one\n  two\n");
 }
 
-/* Whoever frees a tree with these in it has overwritten them. */
+/* Freeing a tree with these in it overwrites them. */
 static const char *secrets[2];
 static unsigned int wiped;
 

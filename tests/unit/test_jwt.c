@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_jwt - keys, base64url and the compact form of tokens; what is not exactly ours is no token
+ * test_jwt - keys, base64url and the compact form of tokens; what is not exactly podvold's is no
+ * token
  */
 #include "token/jwt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kind_rules - defaults, rules and fixed fields of the kinds that nobody here acts upon
+ * test_kind_rules - defaults, rules and fixed fields of the kinds that no controller here acts upon
  */
 #include "object/admit.h"
 

@@ -178,7 +178,7 @@ static unsigned int unreadable_ledgers(const char *directory)
 	       files_with(directory, "-shm");
 }
 
-/* Within one second, or after somebody set the clock back: each has a name of its own. */
+/* Within one second, or after the clock was set back: each has a name of its own. */
 static void test_what_was_moved_aside_stays(void **state)
 {
 	for (unsigned int i = 1; i <= 4; i++) {
@@ -280,7 +280,7 @@ static size_t read_all(const char *path, char *bytes, size_t size)
 	return (size_t) length;
 }
 
-/* Page 3 begins the rows. Rows that are cut off a page are missed by nobody who only reads. */
+/* Page 3 begins the rows. Rows that are cut off a page are not missed by a mere reader. */
 static void test_lost_rows_are_noticed(void **state)
 {
 	static const unsigned char one_row[] = { 0, 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_listen - how the listening sockets come to be where nobody is in their way, and which of the
- * service manager's sockets is which
+ * test_listen - how the listening sockets come to be where nothing is in their way, and which of
+ * the service manager's sockets is which
  */
 #include "api/http/listen.h"
 #include "base/cleanup.h"
@@ -72,12 +72,12 @@ static void test_unix(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(connect_to(room->path), 0);
 
-	/* Somebody answers: it stays. */
+	/* A server answers: it stays. */
 	assert_int_equal(listen_unix(room->path, LISTEN_GROUP, &why), -EADDRINUSE);
 	assert_non_null(strstr(why.text, room->path));
 	assert_int_equal(connect_to(room->path), 0);
 
-	/* Nobody answers any more: it is replaced. */
+	/* No server answers any more: it is replaced. */
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(connect_to(room->path), -ECONNREFUSED);
 	fd = listen_unix(room->path, LISTEN_GROUP, &why);

@@ -94,7 +94,7 @@ static void test_directory_is_bound(void **state)
 					      "bind_at(0)\n");
 }
 
-/* Whoever watches the mount has to know it; the fallback of the bind cannot tell which it is, and
+/* The watch of mounts has to know it; the fallback of the bind cannot tell which it is, and
  * what is gone when it is looked at would be missed for good. */
 static void test_set_up_tells_which_mount_it_is(void **state)
 {
@@ -192,7 +192,7 @@ static void test_second_set_up_mounts_nothing(void **state)
 	assert_null(strstr(fake_mount.diary, "bind_at"));
 }
 
-/* case 47, a difference: something else is mounted there. Never stacked, and whoever tears down
+/* case 47, a difference: something else is mounted there. Never stacked, and what tears down
  * must look. */
 static void test_another_source_is_not_covered(void **state)
 {
@@ -241,7 +241,7 @@ static void test_options_become_attributes(void **state)
 	(void) snprintf(expected, sizeof(expected), "bind_at(%#x)",
 			MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
 	assert_non_null(strstr(fake_mount.diary, expected));
-	/* Read-only by its options: nobody could change the group. */
+	/* Read-only by its options: the group cannot be changed. */
 	assert_null(strstr(fake_mount.diary, "ownership_begin"));
 }
 
@@ -395,7 +395,7 @@ static void test_interrupted_ownership_is_finished(void **state)
 	assert_non_null(strstr(fake_mount.diary, "ownership_begin(1000)"));
 }
 
-/* ... unless another pod uses the volume by now; and nobody is told twice. */
+/* ... unless another pod uses the volume by now; and each is reported once. */
 static void test_repetition_beside_another_pod_owns_nothing(void **state)
 {
 	struct ran ran;

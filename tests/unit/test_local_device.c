@@ -87,7 +87,7 @@ static void test_device_is_formatted_and_mounted(void **state)
 	assert_int_equal(fake_mount.tools.limit_usec, fake_host.tool_limit_usec);
 }
 
-/* What mkfs begins a kill may leave half done: the ledger is told before. */
+/* What mkfs begins a kill may leave half done: the ledger notes it before. */
 static void test_format_is_noted(void **state)
 {
 	assert_int_equal(run(local->new_device_mounter).report.unfinished, UNFINISHED_NOTHING);
@@ -135,7 +135,7 @@ static void test_staged_already(void **state)
 	assert_null(strstr(fake_mount.diary, "format_and_mount"));
 }
 
-/* case 50, a difference: another device is mounted there, the pod would get somebody else's data.
+/* case 50, a difference: another device is mounted there, the pod would get another volume's data.
  */
 static void test_staged_with_another_device(void **state)
 {

@@ -44,7 +44,7 @@ static void begin_clone(struct world *world)
 	assert_true(assert_ordered(world, DIRECTORY_MAKE)->is_filled);
 }
 
-/* As the binder: the volume is told who deleted the claim, then the claim goes. */
+/* As the binder: the volume notes who deleted the claim, then the claim goes. */
 static void delete_claim(struct world *world)
 {
 	cleanup_object const struct object *free = NULL;
@@ -94,7 +94,7 @@ static void one_that_was_settled_before_a_kill_is_finished(void **state)
 	answer(world, 0);
 	assert_ordered(world, DIRECTORY_SETTLE);
 	world->provisioner = local_provisioner_free(world->provisioner);
-	answer(world, 0); /* nobody hears it */
+	answer(world, 0); /* without effect */
 	delete_claim(world);
 	start(world);
 	settle(world);

@@ -168,7 +168,7 @@ static void a_node_that_is_not_there_is_selected_again(void **state)
 	assert_false(local_should_reschedule(free->claim, class->storage_class, false));
 }
 
-/* A uid of somebody's own making may begin as another's does, and be as long as it may be. */
+/* A hand-made uid may begin as another's does, and be as long as it may be. */
 static void each_claim_has_its_own_volume(void **state)
 {
 	char text[1024], uid[OBJECT_UID_BYTES_MAX + 1], name[LOCAL_VOLUME_NAME_BYTES];

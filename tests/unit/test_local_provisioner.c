@@ -137,11 +137,11 @@ static void what_cannot_be_made_is_taken_back_and_tried_again(void **state)
 	answer(world, 0);
 	answer(world, -EEXIST);
 	assert_ordered(world, DIRECTORY_UNMAKE);
-	answer(world, -EPERM); /* not ours: nothing of ours is there */
+	answer(world, -EPERM); /* foreign: nothing of podvold's is there */
 	unprotect(world);
 	assert_null(volume(world));
 	assert_string_equal(world->events, "Provisioning ProvisioningFailed ");
-	/* Not at once, but when somebody changes the class. */
+	/* Not at once, but when the class changes. */
 	assert_int_equal(world->count, world->answered);
 	put(world, CLASS(",'allowVolumeExpansion':true"));
 	settle(world);
@@ -295,7 +295,7 @@ static void a_volume_with_the_same_path_keeps_it(void **state)
 	assert_string_equal(world->events, "VolumeFailedDelete ");
 }
 
-/* Stored already, and nobody was told yet: the very moment in which somebody else may look. */
+/* Stored already, and not yet reported: the very moment in which another client may look. */
 static void a_volume_that_came_a_moment_ago_counts(void **state)
 {
 	struct world *world = *state;

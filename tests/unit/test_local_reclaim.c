@@ -67,7 +67,7 @@ static void what_may_be_removed(void **state)
 		  ",'podvol.io/capacity':'image'", RECLAIM_REFUSED, "does not end with" },
 		{ "podvol/local", UID, "Delete", "Released", "/b", "/b/volume.img",
 		  ",'podvol.io/capacity':'image'", RECLAIM_REFUSED, "does not end with" },
-		/* Not ours, or not now. */
+		/* Not managed, or not now. */
 		{ "example.com/p", UID, "Delete", "Released", "/b", "/b/v", "", RECLAIM_NOT_OURS,
 		  "" },
 		{ "", UID, "Delete", "Released", "/b", "/b/v", "", RECLAIM_NOT_OURS, "" },
@@ -158,10 +158,11 @@ static void case_443_a_node_that_is_gone(void **state)
 				       .sources_complete = true,
 				       .node = &other_node };
 
-	/* Nobody can say that the data is gone. */
+	/* It is unknown whether the data is gone. */
 	assert_decides(&facts, RECLAIM_REFUSED, "no node");
 
-	/* case 448, a difference: local-path would call that a success; ours keeps the volume. */
+	/* case 448, a difference: local-path would call that a success; podvold keeps the volume.
+	 */
 	facts.node = NULL;
 	assert_decides(&facts, RECLAIM_REFUSED, "no node");
 }

@@ -126,7 +126,7 @@ static void a_long_text_is_whole_in_parts(void **state)
 	assert_string_equal(written(), "");
 }
 
-/* Whoever makes texts all the time does not fill the journal. */
+/* New texts all the time do not fill the journal. */
 static void so_many_long_texts_a_minute(void **state)
 {
 	char text[32];
@@ -181,7 +181,8 @@ static void fields_of_its_own_are_for_the_journal(void **state)
 	assert_string_equal(output, "API_USER=a\\nb|PRIORITY=6|MESSAGE=get 1|");
 }
 
-/* Else who chooses a file name could write lines of ours, or paint on an operator's terminal. */
+/* Else who chooses a file name could write lines of podvold's, or paint on an operator's terminal.
+ */
 static void control_characters_are_escaped(void **state)
 {
 	const struct log_subject subject = { .pod = "ns/\r", .volume = "v\nerror: no" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_look_up_errors - what heals is not told, what stands is told once until it changes
+ * test_look_up_errors - what heals is not reported, what stands is reported once until it changes
  */
 #include "agent/parts.h"
 #include "fake_events.h"

@@ -57,7 +57,7 @@ static struct manifest_key *key_of(const struct manifest_catalog *catalog, const
 	return manifest_catalog_key(catalog, object);
 }
 
-/* "a.yaml" has it, or "" nobody. */
+/* "a.yaml" has it, or "" none. */
 static void assert_owner(const struct manifest_catalog *catalog, const char *pod, const char *file)
 {
 	const struct manifest_key *key = key_of(catalog, pod);

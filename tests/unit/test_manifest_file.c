@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_manifest_file - which names are files of ours, and what one look at a name gives
+ * test_manifest_file - which names are manifests, and what one look at a name gives
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,7 +137,7 @@ static void identity_changes_with_the_content(void **state)
 	(void) manifest_file_free(changed);
 }
 
-/* Nobody has removed it: what it had before must not go. */
+/* It was not removed: what it had before must not go. */
 static void what_is_no_regular_file_is_there_and_says_so(void **state)
 {
 	static const struct {

@@ -67,7 +67,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 	return errno && fd == manifest_fd ? -1 : __real_read(fd, buffer, size);
 }
 
-/* One name is told, then the disk fails. */
+/* One name is read, then the disk fails. */
 struct dirent *__wrap_readdir(DIR *dir)
 {
 	static _Thread_local unsigned int told;

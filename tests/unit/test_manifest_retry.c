@@ -2,7 +2,7 @@
 /*
  * test_manifest_retry - what could not be read is read again, later and later, without an event
  *
- * open(2) and openat(2) of the directory and of its files fail as told. Timers that are far away
+ * open(2) and openat(2) of the directory and of its files fail as set. Timers that are far away
  * are written down and shortened, so that no second is waited for.
  */
 #include <stdarg.h>

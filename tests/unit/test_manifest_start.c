@@ -118,7 +118,7 @@ static void only_pod_is_kept_when_the_directory_is_empty_at_start(void **state)
 	remove_file(world, "a.yaml");
 	manifest_world_start(world);
 	manifest_world_wait_ready(world);
-	/* Nobody could tell this from a directory that is not mounted yet. */
+	/* This looks like a directory that is not mounted yet. */
 	assert_non_null(stored(world, KIND_POD, "a"));
 }
 

@@ -284,8 +284,8 @@ static void case_337_uncertain_is_not_mounted(void **state)
 	assert_int_equal(fixture->error, -ETIMEDOUT);
 }
 
-/* case 338, a difference: kubelet's wait for the unmount is satisfied by an uncertain entry; ours
- * is not, because there may be a mount still. */
+/* case 338, a difference: kubelet's wait for the unmount is satisfied by an uncertain entry;
+ * podvold's is not, because there may be a mount still. */
 static void case_338_uncertain_is_not_unmounted(void **state)
 {
 	struct fixture *fixture = *state;
@@ -333,8 +333,8 @@ static void case_340_timeout_says_what_is_in_the_way(void **state)
 	assert_why(fixture, "attempt 3, failing for ");
 }
 
-/* case 310, a difference: kubelet's wait ends at once with any look-up error; ours at its deadline,
- * with all of them, because claims and volumes may arrive. case 465 */
+/* case 310, a difference: kubelet's wait ends at once with any look-up error; podvold's at its
+ * deadline, with all of them, because claims and volumes may arrive. case 465 */
 static void case_310_look_up_errors_do_not_end_the_wait(void **state)
 {
 	static const struct pod_volume both[] = { { .name = "data" }, { .name = "copy" } };

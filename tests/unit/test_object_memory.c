@@ -2,8 +2,8 @@
 /*
  * test_object_memory - every allocation fails in its turn: no crash, no leak, no half object
  *
- * Ours are interposed at link time, cJSON's by its hooks, libyaml's because its allocator is a
- * public function that this program defines as well.
+ * The project's are interposed at link time, cJSON's by its hooks, libyaml's because its allocator
+ * is a public function that this program defines as well.
  */
 #include "object/admit.h"
 #include "object/json/json.h"

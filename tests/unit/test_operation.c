@@ -213,7 +213,7 @@ static void the_end_may_start_the_next_step(void **state)
 	(void) run_until_ended(2);
 	assert_string_equal(world.ended[1].name, "volume_mount");
 
-	/* The next one takes over the record of the failure that is just being told. */
+	/* The next one takes over the record of the failure that is just being reported. */
 	world.submit_when_ended = &after_failure;
 	world.stage_result = -EIO;
 	assert_int_equal(submit(publish("v", "uid")), 0);
@@ -269,7 +269,7 @@ static void the_last_results_are_told(void **state)
 
 static void what_is_left_goes_with_the_rest(void **state)
 {
-	(void) state; /* a failed one, and one whose end was not told yet */
+	(void) state; /* a failed one, and one whose end was not reported yet */
 	(void) fail_once(publish("v", "uid"));
 	world.slot_error = -EINVAL;
 	assert_int_equal(submit(publish("w", "uid")), 0);

@@ -45,7 +45,7 @@ static void what_nobody_comes_back_for_is_forgotten(void **state)
 	(void) fail_once(publish("v", "uid"));
 	run_until_retried(1);
 	assert_true(look("uid", &view));
-	run_until_retried(2); /* the last call, for whoever waits for it to go */
+	run_until_retried(2); /* the last call, for those who wait for it to go */
 	assert_false(look("uid", &view));
 	assert_int_equal(sd_event_run(world.event, 0), 0);
 }
@@ -138,7 +138,7 @@ static void a_teardown_need_not_wait(void **state)
 
 /* ---- the driver is not there ---- */
 
-/* Until somebody says that it is: time alone brings nothing back. */
+/* Until it is reported ready: time alone brings nothing back. */
 static const struct seen *wait_once(struct step step)
 {
 	const struct seen *seen;
@@ -170,7 +170,7 @@ static void a_set_up_waits_for_its_driver(void **state)
 	assert_null(view.awaits);
 	(void) run_until_ended(2);
 	operation_cancel(world.operations, "v", "uid");
-	assert_false(look("uid", &view)); /* nobody wants it: no driver need come */
+	assert_false(look("uid", &view)); /* not wanted: no driver need come */
 }
 
 static void a_teardown_waits_for_its_driver(void **state)

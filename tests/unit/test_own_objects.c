@@ -74,7 +74,7 @@ static void test_the_node_is_made(void **state)
 	(void) own_objects_free(own);
 }
 
-/* Annotations, taints and labels of others stay over a restart; ours win where they differ. */
+/* Annotations, taints and labels of others stay over a restart; podvold's win where they differ. */
 static void test_what_others_wrote_stays(void **state)
 {
 	struct store_world *world = *state;
@@ -228,7 +228,7 @@ static void test_an_account_comes_with_a_token(void **state)
 	(void) own_objects_free(own);
 }
 
-/* As in a cluster: also that of a pod from before the start, and one that somebody deletes. */
+/* As in a cluster: also that of a pod from before the start, and one that a client deletes. */
 static void test_an_account_comes_back(void **state)
 {
 	struct own_objects *own;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_patience - what is told of operations that take long, how often, and when nothing is
+ * test_patience - what is reported of operations that take long, how often, and when nothing is
  */
 #include "operation_world.h"
 
@@ -20,7 +20,7 @@ static void run_until_slow(unsigned int count)
 	assert_int_equal(world.slow_count, count);
 }
 
-/* So long that everything would have been told. */
+/* So long that everything would have been reported. */
 static void run_for(uint64_t usec)
 {
 	uint64_t end = monotonic_usec() + usec, now;
@@ -96,7 +96,7 @@ static void test_what_is_fast_is_not_told_of(void **state)
 	assert_int_equal(world.slow_count, 0);
 }
 
-/* Failed ones are told of as failures, and what waits for its retry takes no time. */
+/* Failed ones are reported as failures, and what waits for its retry takes no time. */
 static void test_what_failed_is_not_slow(void **state)
 {
 	struct operation_view view;
@@ -138,7 +138,7 @@ static void test_who_waits_for_a_thread(void **state)
 	let_go(2);
 }
 
-/* A program has a limit of its own; ours counts from its end. */
+/* A program has a limit of its own; podvold's counts from its end. */
 static void test_a_program_is_a_sign_of_life(void **state)
 {
 	struct operation_view view;

@@ -88,7 +88,7 @@ static void test_others_may_nothing(void **state)
 	assert_int_equal(rights(GROUP), 0);
 	set_peer(1000, 1000, 3, 7);
 	assert_int_equal(rights(GROUP), 0);
-	/* No such group: gid -1 must not open the door to somebody whose gid shows as -1. */
+	/* No such group: gid -1 must not let in a process whose gid shows as -1. */
 	set_peer(1000, PEER_NO_GROUP, 1, PEER_NO_GROUP);
 	assert_int_equal(rights(PEER_NO_GROUP), 0);
 	/* A peer that this user namespace cannot name. */

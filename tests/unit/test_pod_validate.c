@@ -442,7 +442,7 @@ static void test_a_claim_of_a_template_has_a_name(void **state)
 	assert_refused(yaml, why);
 }
 
-/* Kubernetes wants an image; here nobody starts a container. */
+/* Kubernetes wants an image; podvold starts no container. */
 static void test_no_image_is_needed(void **state)
 {
 	(void) object_unref(object_of("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"

@@ -374,7 +374,7 @@ static void test_pod_that_left_the_store_wants_nothing(void **state)
 	fake_store_delete(&world->store, KIND_POD, "b");
 	expect_wants(world, "uid-a", "");
 	expect_error(world, "uid-b", NULL);
-	assert_int_equal(world->looks, 2); /* whoever waits has to know */
+	assert_int_equal(world->looks, 2); /* those who wait have to know */
 }
 
 static void test_same_name_with_another_uid_is_another_pod(void **state)

@@ -401,7 +401,7 @@ static void deleted_claim_waits_for_its_pods(void **state)
 	delete_by_name(world, KIND_POD, "user");
 	run(world);
 	assert_true(claim(world)->object->meta.deletes);
-	delete_by_name(world, KIND_POD, "nowhere"); /* without a node: ours */
+	delete_by_name(world, KIND_POD, "nowhere"); /* without a node: this one's */
 	run(world);
 	assert_null(get(world, KIND_PERSISTENT_VOLUME_CLAIM, "c"));
 	/* Released by then, so its own deletion goes on, too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_rebuild - what ledger and directories say together, as a table of cases; and without a
- * takeover the ledger alone decides what is ours
+ * takeover the ledger alone decides what is managed
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -22,7 +22,7 @@ struct world {
 	struct actual *actual;
 	struct fake_pod a, b;
 	struct fake_pv pv;
-	struct holds *holds; /* NULL: nobody tells of any */
+	struct holds *holds; /* NULL: none are known */
 	struct plan plan;
 };
 

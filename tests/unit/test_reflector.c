@@ -133,7 +133,7 @@ static void open_reflector(struct store_world *world)
 	create(world, make_volume("v", ""));
 	create(world, make_class("c"));
 	assert_int_equal(reflector_new(&options, &told.reflector), 0);
-	assert_string_equal(told.text, "begin +c +v "); /* nobody acts before new returned */
+	assert_string_equal(told.text, "begin +c +v "); /* nothing happens before new returned */
 	told.text[0] = '\0';
 }
 
@@ -196,7 +196,7 @@ static void test_tries_again_without_memory(void **state)
 	assert_false(reflector_is_behind(told.reflector));
 }
 
-/* One object that there was no memory for keeps nobody from the next. */
+/* One object that there was no memory for does not keep out the next. */
 static void test_goes_on_after_a_change_without_memory(void **state)
 {
 	struct store_world *world = *state;

@@ -115,7 +115,7 @@ static void test_no_two_plugins_claim_the_same(void **state)
 	}
 }
 
-/* case 353, a directory of a plugin that is not ours finds none, so nothing touches it */
+/* case 353, a directory of a foreign plugin finds none, so nothing touches it */
 static void test_unknown_names_find_nothing(void **state)
 {
 	assert_null(plugin_by_name("kubernetes.io/nothing"));

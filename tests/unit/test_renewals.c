@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_renewals - what is due is told once, at its time, and all of it when the clock is set
+ * test_renewals - what is due is reported once, at its time, and all of it when the clock is set
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_scenarios - what the reconciler plans, turn by turn, as told by the files in tests/scenario
+ * test_scenarios - what the reconciler plans, turn by turn, by the files in tests/scenario
  *
  * A file is about one volume. "volume" says what it is, "want" which pods want it, "have" what is
  * there. Each of its "turns" changes something (a pod wants it or does not, a step begins or has
  * ended, all pods are known), then the whole plan is compared with "plan" and entries with "state".
- * Words that nobody reads fail the test, so that no file says something that is not tested.
+ * Words that are not read fail the test, so that no file says something that is not tested.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -78,7 +78,7 @@ static const struct {
 	{ { { 10, POD("p", "", USES("b")) }, { 20, POD("q", "", USES("a") "," USES("b")) } },
 	  "ab",
 	  "ba" },
-	/* What is not due is not made so, nor is what nobody knows of. */
+	/* What is not due is not made so, nor is what is unknown. */
 	{ { { 10, POD("p", "", USES("b") "," USES("x")) }, { 20, POD("q", "", USES("a")) } },
 	  "a",
 	  "a" },

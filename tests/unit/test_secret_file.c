@@ -142,7 +142,7 @@ static void each_call_fails_once(void **state)
 	}
 }
 
-/* What a power loss leaves beside it is in nobody's way. */
+/* What a power loss leaves beside it is in no one's way. */
 static void remains_are_replaced(void **state)
 {
 	cleanup_close int fd =

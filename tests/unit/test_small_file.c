@@ -107,7 +107,7 @@ static void test_failure_keeps_the_old_bytes(void **state)
 	assert_false(has(world, ".f.new"));
 }
 
-/* What a kill left beside it, be it a link to a file of somebody else, is never written to. */
+/* What a kill left beside it, be it a link to a foreign file, is never written to. */
 static void test_what_a_kill_left(void **state)
 {
 	struct world *world = *state;

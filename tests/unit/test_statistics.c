@@ -344,7 +344,7 @@ static void test_one_that_hangs_delays_nobody(void **state)
 	assert_string_equal(error_of(&first, "data"), "");
 	json_free(first.tree);
 
-	/* The next caller is told at once, and does not ask again. */
+	/* The next caller is answered at once, and does not ask again. */
 	ask(world, &second);
 	turn_until(world, &second.count);
 	assert_int_equal(strncmp(error_of(&second, "stuck"), "no answer for 3", 15), 0);

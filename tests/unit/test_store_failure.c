@@ -2,7 +2,7 @@
 /*
  * test_store_failure - a commit that fails takes back its group and nothing else
  *
- * database_commit() is interposed: it fails when told, without touching the file.
+ * database_commit() is interposed: it fails when set to, without touching the file.
  */
 #include <stdarg.h>
 #include <stddef.h>

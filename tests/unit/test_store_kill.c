@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_store_kill - kill -9 a writer at any moment: what it was told is stored is stored
+ * test_store_kill - kill -9 a writer at any moment: what was acknowledged is stored
  *
  * The child creates volumes as fast as it can; each answer comes through a pipe as the volume's
  * number. The parent kills it after so many answers, opens the store and looks for all of them.
@@ -122,7 +122,7 @@ static void assert_stored(struct store_world *world, const unsigned int *answers
 	}
 }
 
-/* One life of a child. Return: how many writes it was told of. */
+/* One life of a child. Return: how many writes were acknowledged. */
 static unsigned int live_and_die(struct store_world *world, unsigned int first, unsigned int count,
 				 unsigned int answers[ANSWERS_MAX])
 {

@@ -204,7 +204,7 @@ static void unreadable_object_is_kept_and_its_name_taken(void **state)
 	assert_int_equal(world_update(world, one), -EINVAL);
 	assert_int_equal(world_delete(world, KIND_STORAGE_CLASS, "", "one"), -EINVAL);
 
-	/* Whoever can read it again finds it. */
+	/* Once readable again, it is found. */
 	close_store(world);
 	run_sql(path_of(world), "UPDATE objects SET json=replace(json, 'Later', 'Sooner')");
 	store_world_reopen(world);

@@ -215,7 +215,8 @@ static void no_wake(void *userdata)
 	(void) userdata;
 }
 
-/* The ring holds so many bytes of them, whatever its places; but what nobody was told yet stays. */
+/* The ring holds so many bytes of them, whatever its places; but what was not reported yet stays.
+ */
 static void large_changes_leave_early(void **state)
 {
 	enum { HOLDS = STORE_RING_BYTES_MAX / (1024 * 1024) - 1 };

@@ -173,7 +173,7 @@ static void test_client_leaves(void **state)
 	assert_int_equal(script.abandoned, 1);
 }
 
-/* What nobody reads is not pulled: the bytes stay where they are made. */
+/* What is not read is not pulled: the bytes stay where they are made. */
 static void test_client_does_not_read(void **state)
 {
 	struct served *served = *state;

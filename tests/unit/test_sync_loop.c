@@ -216,7 +216,7 @@ static void test_teardown_tells_a_set_up_in_its_way(void **state)
 
 	mount_it(world);
 	want_no_more(world);
-	world->may_start = -EAGAIN; /* its own back-off: nothing runs that could be told */
+	world->may_start = -EAGAIN; /* its own back-off: nothing runs that could be reported */
 	turn(world);
 	expect_calls(world, "commit ");
 
@@ -333,7 +333,7 @@ static void test_drain_ends_with_nothing_left(void **state)
 	expect_calls(world, "commit undo ");
 	left = -1;
 	turn(world);
-	assert_int_equal(left, -1); /* told once */
+	assert_int_equal(left, -1); /* reported once */
 }
 
 static void test_drain_ends_with_what_is_left(void **state)

@@ -97,7 +97,7 @@ static void test_a_thread_of_ours(void **state)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	thread_stack_read(0, text);
 	assert_string_equal(text, "");
-	thread_stack_read(INT32_MAX, text); /* nobody's */
+	thread_stack_read(INT32_MAX, text); /* of no thread */
 	assert_string_equal(text, "");
 }
 

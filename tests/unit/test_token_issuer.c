@@ -2,7 +2,7 @@
 /*
  * test_token_issuer - what tokens say, how long they are kept, what becomes of keys
  *
- * The real clock is ours: tests move it.
+ * The real clock is the test's, which moves it.
  */
 #include "token/token_issuer.h"
 
@@ -291,7 +291,7 @@ static void test_another_pod_or_account_gets_another_token(void **state)
 	issued_token_done(&token);
 }
 
-/* Who was told a time that is yet to come would be believed by nobody until then. */
+/* A token with a time that is yet to come would be refused until then. */
 static void test_a_clock_that_jumps_back(void **state)
 {
 	struct issued_token token = token_for("a", 3600, NULL);

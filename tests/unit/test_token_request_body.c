@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_token_request_body - protocol buffers as kubectl 1.32 sends them, and as strangers may
+ * test_token_request_body - protocol buffers as kubectl 1.32 sends them, and as others may
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +115,7 @@ static void test_what_is_none(void **state)
 		       "a\0") },                                                  /* a NUL within */
 		{ SPEC("\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01") }, /* no number */
 		{ SPEC("\x22\x01x") },        /* a number as a string */
-		{ SPEC("\x0b") },             /* a group, which nobody sends */
+		{ SPEC("\x0b") },             /* a group, which no client sends */
 		{ SPEC("\x1a\x02\x0a\x09") }, /* the same below */
 	};
 	unsigned char bytes[256];

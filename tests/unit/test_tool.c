@@ -61,7 +61,7 @@ static int shell(const char *script, char output[TOOL_OUTPUT_BYTES])
 	return shell_for(script, 0, NULL, output);
 }
 
-/* One whose parent has gone is reaped by somebody else, some time. */
+/* One whose parent has gone is reaped by another process, some time. */
 static bool is_alive(const char *pid)
 {
 	char path[64], line[256];
@@ -178,7 +178,7 @@ static void test_who_looks_sees_the_program(void **state)
 	assert_string_equal(output, pid);
 }
 
-/* Told to end already; a test that never sees it ends by its timeout. */
+/* Signalled to end already; a test that never sees it ends by its timeout. */
 static void wait_until_gone(const char *pid)
 {
 	while (is_alive(pid))

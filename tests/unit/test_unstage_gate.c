@@ -28,7 +28,7 @@ enum { TURNS_MAX = 50 };
 
 /* What the searches find, and what they were asked; written and read while none runs. */
 static struct {
-	pid_t holder; /* 0: nobody */
+	pid_t holder; /* 0: none */
 	int result;
 	unsigned int searches, forced;
 	size_t asked;
@@ -58,7 +58,7 @@ struct world {
 	struct worker_pool *workers;
 	struct unstage_gate *gate;
 	unsigned int changed, held;
-	int forced; /* what on_forced() was told; 1: nothing yet */
+	int forced; /* what on_forced() got; 1: nothing yet */
 	struct actual_volume volume;
 	struct step step;
 };

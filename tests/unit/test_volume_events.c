@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_volume_events - what ended steps are told as, and watches that follow or fall behind
+ * test_volume_events - what ended steps are reported as, and watches that follow or fall behind
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -129,7 +129,7 @@ static void test_what_is_not_told(void **state)
 
 	begin(world);
 	watch = watch_after(world, UINT64_MAX, &changes);
-	publish(world, -ECANCELED); /* nobody wants it any more: no failure */
+	publish(world, -ECANCELED); /* no longer wanted: no failure */
 	end_step(world, STEP_STAGE, "mount_device", 0, ERROR_FINAL);
 	end_step(world, STEP_UNSTAGE, "unmount_device", 0, ERROR_FINAL);
 	assert_int_equal(changes, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_volume_users - what is asked when a teardown fails, and what is told of the answer
+ * test_volume_users - what is asked when a teardown fails, and what is reported of the answer
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -436,7 +436,7 @@ static void test_others_write_the_node(void **state)
 	put_node(world, "");
 	settle(world);
 	assert_listed(world, 1);
-	/* One that is gone is not made; one that comes back is told. */
+	/* One that is gone is not made; one that comes back is reported. */
 	assert_int_equal(world_delete(&world->store, KIND_NODE, "", "n"), 0);
 	run(world);
 	assert_false(may_stage(world));

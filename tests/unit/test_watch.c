@@ -2,7 +2,7 @@
 /*
  * test_watch - libpodvol's watches against a server that plays a script: one answer per request
  *
- * What is told is kept as one line per event and compared whole, together with what was asked.
+ * What is reported is kept as one line per event and compared whole, together with what was asked.
  */
 #include "base/cleanup.h"
 #include "client/podvol.h"
@@ -24,7 +24,7 @@ enum { TEXT_BYTES = 16384, TURNS_MAX = 400, TURN_MSEC = 50 };
 
 /* What the server sends for the next request, whole; then it closes, unless a body is promised. */
 struct script {
-	const char *const *answers; /* ended by NULL, after which nobody listens */
+	const char *const *answers; /* ended by NULL, after which no server listens */
 	bool hang_last;             /* the last answer's connection stays open */
 };
 
@@ -133,7 +133,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- what was told ---- */
+/* ---- what was reported ---- */
 
 struct told {
 	char text[TEXT_BYTES]; /* "added 7 {...}\n" */
@@ -156,7 +156,7 @@ static void keep(void *userdata, const struct podvol_event *event)
 	told->count++;
 }
 
-/* Until @count events were told, or it is over. Return: the watch's last result. */
+/* Until @count events were reported, or it is over. Return: the watch's last result. */
 static int run_turns(struct podvol_watch *watch, const struct told *told, size_t count, int turns)
 {
 	struct pollfd poll_fd = { .fd = podvol_watch_fd(watch), .events = POLLIN };
@@ -283,7 +283,7 @@ static void test_lists_again_after_410(void **state)
 	stop(server);
 }
 
-/* The daemon is gone for a while, then busy: told once, and it goes on by itself. */
+/* The daemon is gone for a while, then busy: reported once, and it goes on by itself. */
 static void test_daemon_restarts(void **state)
 {
 	static const char *const before[] = { LIST("5"), NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_worker_hang - all threads of a pool hang: who waits, who is told, and how it ends
+ * test_worker_hang - all threads of a pool hang: who waits, who is notified, and how it ends
  *
  * Jobs hang on semaphores that the test posts; a pool takes them for stuck at once.
  */
@@ -122,7 +122,7 @@ static void test_all_hang_and_one_comes_back(void **state)
 	assert_int_equal(world.last.threads_max, THREADS_MAX);
 	assert_int_equal(world.last.queued, 1);
 	submit(&later, NULL);
-	assert_int_equal(sd_event_run(world.event, 10000), 0); /* said once, and nobody wakes up */
+	assert_int_equal(sd_event_run(world.event, 10000), 0); /* said once, and nothing wakes up */
 	assert_false(waiting.is_done);
 
 	assert_int_equal(sem_post(&world.go), 0); /* one of them comes back */
@@ -139,7 +139,7 @@ static void test_all_hang_and_one_comes_back(void **state)
 	assert_false(counts.all_hang);
 }
 
-/* Nobody waits, so nobody is hurt. */
+/* Nothing waits, so nothing is delayed. */
 static void test_all_hang_and_nobody_waits(void **state)
 {
 	struct hang hangs[THREADS_MAX], later;

@@ -3,7 +3,7 @@
  * test_write_cost - how many texts are parsed for a write, whatever the machine does besides
  *
  * Parsing is what a write costs most. An update that changes status, metadata or spec alone has one
- * parse, of the version that it edits; what it compares beyond that is told by texts.
+ * parse, of the version that it edits; what it compares beyond that is compared as texts.
  */
 #include "base/cleanup.h"
 #include "object/json/json.h"
