@@ -106,8 +106,9 @@ struct agent {
 	struct {
 		struct ledger *ledger;
 		struct foreign_volumes *foreign_volumes; /* what was there and is not in it */
-		struct takeover *takeover;               /* unlisted pods that were taken over */
-		struct drivers *drivers;                 /* CSI; NULL in tests */
+		struct reconstruct_counts reconstructed;
+		struct takeover *takeover; /* unlisted pods that were taken over */
+		struct drivers *drivers;   /* CSI; NULL in tests */
 	};
 	struct inuse holds; /* what keeps volumes mounted */
 	struct operations *operations;

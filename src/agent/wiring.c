@@ -478,6 +478,7 @@ int agent_open_ledger(struct agent *agent, struct failure *reterr)
 			     .userdata = agent },
 		.ledger = &agent->ledger,
 		.foreign_volumes = &agent->foreign_volumes,
+		.counts = &agent->reconstructed,
 	};
 	int r = reconstruct(&options, reterr);
 

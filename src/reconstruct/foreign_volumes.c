@@ -461,9 +461,18 @@ void foreign_volumes_settled(struct foreign_volumes *foreign_volumes)
 	free(pods.uids);
 }
 
+static bool is_still_foreign(const struct foreign_volumes *foreign_volumes, size_t i)
+{
+	return !foreign_volumes->volumes[i].is_gone &&
+	       !is_wanted(foreign_volumes->with.desired, foreign_volumes->volumes[i].volume);
+}
+
 void foreign_volumes_print_metrics(const struct foreign_volumes *foreign_volumes, FILE *file)
 {
-	size_t orphans = 0, kept = 0;
+	size_t orphans = 0, kept = 0, foreign = 0;
+
+	for (size_t i = 0; foreign_volumes && i < foreign_volumes->count; i++)
+		foreign += is_still_foreign(foreign_volumes, i);
 
 	for (size_t i = 0; foreign_volumes && i < foreign_volumes->orphan_count; i++) {
 		orphans++;
@@ -477,8 +486,12 @@ void foreign_volumes_print_metrics(const struct foreign_volumes *foreign_volumes
 		       "# HELP kubelet_orphan_pod_cleaned_volumes_errors Those of them that were "
 		       "not removed.\n"
 		       "# TYPE kubelet_orphan_pod_cleaned_volumes_errors gauge\n"
-		       "kubelet_orphan_pod_cleaned_volumes_errors %zu\n",
-		       orphans, kept);
+		       "kubelet_orphan_pod_cleaned_volumes_errors %zu\n"
+		       "# HELP podvol_foreign_volumes Volumes found at the start that are another "
+		       "agent's and that no pod here wants: left alone.\n"
+		       "# TYPE podvol_foreign_volumes gauge\n"
+		       "podvol_foreign_volumes %zu\n",
+		       orphans, kept, foreign);
 }
 
 /* ---- the view ---- */
@@ -510,7 +523,7 @@ static void add_volumes(struct cJSON *items, const struct foreign_volumes *forei
 				   : volume->sub_paths ? "SubPaths"
 						       : "Volume";
 
-		if (!foreign_volume->is_gone && !is_wanted(foreign_volumes->with.desired, volume))
+		if (is_still_foreign(foreign_volumes, i))
 			add_item(items, kind, volume, foreign_volume->why ?: volume->problem);
 	}
 }

@@ -57,7 +57,8 @@ void foreign_volumes_step_ended(void *foreign_volumes, const struct operation_en
  * NULL. */
 void foreign_volumes_settled(struct foreign_volumes *foreign_volumes);
 /* Pod directories that belonged to no pod at the start, and how many of them are there still, in
- * Prometheus' form by kubelet's names. Accepts NULL. */
+ * Prometheus' form by kubelet's names; foreign volumes as foreign_volumes_view() has them. Accepts
+ * NULL. */
 void foreign_volumes_print_metrics(const struct foreign_volumes *foreign_volumes, FILE *file);
 /* {"items": [...]} as docs/api.md has them; owned by the caller. Accepts NULL. Return: NULL: no
  * memory. */

@@ -97,6 +97,9 @@ static void report_found(const struct rebuild_report *report, void *userdata)
 	struct log_subject subject = { .pod_uid = report->volume->pod_uid,
 				       .plugin = report->volume->plugin_name };
 
+	options->counts->volumes += report->verdict == REBUILD_NOT_UNDERSTOOD;
+	options->counts->failures += report->verdict == REBUILD_NOT_UNDERSTOOD ||
+				     report->verdict == REBUILD_UNKNOWN_PLUGIN;
 	switch (report->verdict) {
 	case REBUILD_TAKEN_OVER:
 		take_over(*options->ledger, report, &subject);
@@ -153,6 +156,14 @@ static int check_root(const struct reconstruct_options *options, const struct ro
 
 /* ---- all of it ---- */
 
+static void count_adopted(const struct reconstruct_options *options)
+{
+	const struct actual_volume *volume = actual_first(options->actual);
+
+	for (; volume; volume = volume->hh.next)
+		options->counts->volumes += HASH_COUNT(volume->pods);
+}
+
 /* The ledger knows what was begun, the disk what is there: neither alone is enough. */
 static int rebuild_from(const struct reconstruct_options *options, const struct row_list *rows,
 			struct failure *reterr)
@@ -184,9 +195,29 @@ static int rebuild_from(const struct reconstruct_options *options, const struct 
 	r = rebuild(options->actual, &input, report_found, (void *) (uintptr_t) options);
 	if (r < 0)
 		return failed(reterr, r, "cannot rebuild the state from ledger and directories");
+	count_adopted(options);
 	if (r > 0)
 		log_message(LOG_INFO, "%d entries known from before the start", r);
 	return 0;
+}
+
+static void print_counter(FILE *file, const char *name, const char *help, size_t value)
+{
+	(void) fprintf(file, "# HELP %s %s\n# TYPE %s counter\n%s %zu\n", name, help, name, name,
+		       value);
+}
+
+void reconstruct_print_metrics(const struct reconstruct_counts *counts, FILE *file)
+{
+	print_counter(file, "reconstruct_volume_operations_total",
+		      "Volumes that this start tried to reconstruct.", counts->volumes);
+	print_counter(file, "reconstruct_volume_operations_errors_total",
+		      "Those of them that could not be reconstructed and are left alone.",
+		      counts->failures);
+	print_counter(file, "force_cleaned_failed_volume_operations_total",
+		      "Always 0: a volume that could not be reconstructed is left alone.", 0);
+	print_counter(file, "force_cleaned_failed_volume_operation_errors_total",
+		      "Always 0, as those.", 0);
 }
 
 /* A damaged ledger is no reason not to start: the directories are looked at as well. */

@@ -13,6 +13,15 @@
 struct config;
 struct ledger;
 
+/* How a start went, for /metrics. */
+struct reconstruct_counts {
+	size_t volumes;  /* of pods that were tried: of the ledger, found and to be taken over */
+	size_t failures; /* of these: not understood, or of an unknown plugin; left alone */
+};
+
+/* By kubelet's names. What kubelet cleans by force is left alone here: those counters stay 0. */
+void reconstruct_print_metrics(const struct reconstruct_counts *counts, FILE *file);
+
 /* All is borrowed. */
 struct reconstruct_options {
 	const struct config *config;
@@ -23,6 +32,7 @@ struct reconstruct_options {
 	/* Set as soon as they are made, also when the rest fails: their owner frees them. */
 	struct ledger **ledger;
 	struct foreign_volumes **foreign_volumes;
+	struct reconstruct_counts *counts; /* is written */
 };
 
 /* The ledger, and what it and the directories say is there: the actual table is filled, what is not

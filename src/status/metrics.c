@@ -5,7 +5,8 @@
  * The names and labels are those of kubelet's volume manager, so that dashboards made for kubelet
  * show podvol. What is counted is bounded by the operations and plugins there are. Labels hold a
  * pod or a volume only for the walks of fsGroup that are under way, which kubelet does not show: a
- * bounded number, forgotten when they end.
+ * bounded number, forgotten when they end. Mounts and unmounts of each plugin are there from the
+ * start, as zeros: a rate over a series that appears with its first failure misses that failure.
  */
 #include "status/status.h"
 
@@ -23,17 +24,26 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Upper bounds in milliseconds, kubelet's; the last bucket has none. */
-static const unsigned int bounds_msec[] = { 100,   250,   500,   1000,   2500,   5000,  10000,
-					    15000, 25000, 50000, 120000, 300000, 600000 };
+/* Upper bounds, kubelet's; the last bucket has none. */
+static const struct {
+	unsigned int msec;
+	const char *label;
+} bounds[] = {
+	{ 100, "0.1" },    { 250, "0.25" },   { 500, "0.5" },    { 1000, "1" },   { 2500, "2.5" },
+	{ 5000, "5" },     { 10000, "10" },   { 15000, "15" },   { 25000, "25" }, { 50000, "50" },
+	{ 120000, "120" }, { 300000, "300" }, { 600000, "600" },
+};
 
-enum { BUCKETS = ARRAY_SIZE(bounds_msec) + 1 };
+enum { BUCKETS = ARRAY_SIZE(bounds) + 1 };
+
+/* What a series is of. "Total" is from when the mount was first wanted, over all attempts. */
+enum outcome { OUTCOME_SUCCESS, OUTCOME_FAILURE, OUTCOME_TOTAL };
 
 /* One histogram: all operations of one name, plugin and end. */
 struct series {
 	const char *name; /* static */
 	char *plugin;
-	bool failed;
+	enum outcome outcome;
 	uint64_t buckets[BUCKETS]; /* each alone; they are summed up when they are printed */
 	uint64_t count, sum_usec;
 	struct series *next;
@@ -45,12 +55,73 @@ struct metrics {
 	uint64_t enforced[2]; /* unmounts of what was in use: by force, lazily */
 };
 
+/* ---- series ---- */
+
+static struct series *add_series(struct metrics *metrics, const char *name, const char *plugin,
+				 enum outcome outcome)
+{
+	struct series *series = calloc(1, sizeof(*series));
+
+	if (!series)
+		return NULL;
+	series->plugin = strdup(plugin);
+	if (!series->plugin) {
+		free(series);
+		return NULL;
+	}
+	series->name = name;
+	series->outcome = outcome;
+	LL_PREPEND(metrics->series, series);
+	return series;
+}
+
+static struct series *find_series(struct metrics *metrics, const char *name, const char *plugin,
+				  enum outcome outcome)
+{
+	struct series *series;
+
+	LL_FOREACH (metrics->series, series) {
+		if (series->outcome == outcome && strcmp(series->plugin, plugin) == 0 &&
+		    strcmp(series->name, name) == 0)
+			return series;
+	}
+	return add_series(metrics, name, plugin, outcome);
+}
+
+static const char overall_mount[] = "overall_volume_mount";
+
+/* Return: 0 or -ENOMEM. */
+static int add_zeros(struct metrics *metrics, const char *plugin)
+{
+	static const struct {
+		const char *name;
+		enum outcome outcome;
+	} zeros[] = {
+		{ "volume_mount", OUTCOME_SUCCESS },   { "volume_mount", OUTCOME_FAILURE },
+		{ "volume_unmount", OUTCOME_SUCCESS }, { "volume_unmount", OUTCOME_FAILURE },
+		{ overall_mount, OUTCOME_TOTAL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(zeros); i++)
+		if (!add_series(metrics, zeros[i].name, plugin, zeros[i].outcome))
+			return -ENOMEM;
+	return 0;
+}
+
 int metrics_new(const struct volume_tables *tables, struct metrics **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
-	if (!*ret)
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+
+	if (!metrics)
 		return -ENOMEM;
-	(*ret)->tables = tables;
+	metrics->tables = tables;
+	for (const struct volume_plugin *const *at = plugin_list(); *at; at++) {
+		if (add_zeros(metrics, (*at)->name) < 0) {
+			metrics_free(metrics);
+			return -ENOMEM;
+		}
+	}
+	*ret = metrics;
 	return 0;
 }
 
@@ -70,41 +141,22 @@ struct metrics *metrics_free(struct metrics *metrics)
 
 /* ---- counting ---- */
 
-static struct series *find_series(struct metrics *metrics, const char *name, const char *plugin,
-				  bool failed)
-{
-	struct series *series;
-
-	LL_FOREACH (metrics->series, series) {
-		if (strcmp(series->name, name) == 0 && strcmp(series->plugin, plugin) == 0 &&
-		    series->failed == failed)
-			return series;
-	}
-	series = calloc(1, sizeof(*series));
-	if (!series)
-		return NULL;
-	series->plugin = strdup(plugin);
-	if (!series->plugin) {
-		free(series);
-		return NULL;
-	}
-	series->name = name;
-	series->failed = failed;
-	LL_APPEND(metrics->series, series);
-	return series;
-}
-
 static void count(struct series *series, uint64_t usec)
 {
 	size_t bucket = 0;
 
 	if (!series) /* no memory: one is missing */
 		return;
-	while (bucket < ARRAY_SIZE(bounds_msec) && usec > (uint64_t) bounds_msec[bucket] * 1000)
+	while (bucket < ARRAY_SIZE(bounds) && usec > (uint64_t) bounds[bucket].msec * 1000)
 		bucket++;
 	series->buckets[bucket]++;
 	series->count++;
 	series->sum_usec += usec;
+}
+
+static enum outcome outcome_of(const struct operation_ended *ended)
+{
+	return ended->result.error < 0 ? OUTCOME_FAILURE : OUTCOME_SUCCESS;
 }
 
 /* What changing the group took, as kubelet counts it beside the operation it is part of. */
@@ -117,7 +169,7 @@ static void note_walk(struct metrics *metrics, const char *plugin,
 
 	if (begun_usec == 0 || ended_usec < begun_usec) /* none wanted, or nothing to do */
 		return;
-	count(find_series(metrics, "volume_apply_access_control", plugin, ended->result.error < 0),
+	count(find_series(metrics, "volume_apply_access_control", plugin, outcome_of(ended)),
 	      ended_usec - begun_usec);
 }
 
@@ -131,29 +183,45 @@ void metrics_note(void *userdata, const struct operation_ended *ended)
 	assert(ended->name && ended->report);
 	if (ended->result.error == -ECANCELED) /* says nothing of how long the work takes */
 		return;
-	count(find_series(metrics, ended->name, plugin, ended->result.error < 0), ended->ran_usec);
+	count(find_series(metrics, ended->name, plugin, outcome_of(ended)), ended->ran_usec);
+	if (ended->result.took_usec > 0)
+		count(find_series(metrics, overall_mount, plugin, OUTCOME_TOTAL),
+		      ended->result.took_usec);
 	note_walk(metrics, plugin, ended);
 }
 
 /* ---- printing ---- */
 
+static bool is_total(const struct series *series)
+{
+	return series->outcome == OUTCOME_TOTAL;
+}
+
 static void print_labels(FILE *file, const char *suffix, const struct series *series)
 {
-	(void) fprintf(file,
-		       "storage_operation_duration_seconds%s{migrated=\"false\",operation_name="
-		       "\"%s\",status=\"%s\",volume_plugin=\"%s\"",
-		       suffix, series->name, series->failed ? "fail-unknown" : "success",
-		       series->plugin);
+	if (is_total(series))
+		(void) fprintf(file,
+			       "volume_operation_total_seconds%s{operation_name=\"%s\","
+			       "plugin_name=\"%s\"",
+			       suffix, series->name, series->plugin);
+	else
+		(void) fprintf(
+			file,
+			"storage_operation_duration_seconds%s{migrated=\"false\",operation_name="
+			"\"%s\",status=\"%s\",volume_plugin=\"%s\"",
+			suffix, series->name,
+			series->outcome == OUTCOME_SUCCESS ? "success" : "fail-unknown",
+			series->plugin);
 }
 
 static void print_series(FILE *file, const struct series *series)
 {
 	uint64_t below = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(bounds_msec); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
 		below += series->buckets[i];
 		print_labels(file, "_bucket", series);
-		(void) fprintf(file, ",le=\"%g\"} %" PRIu64 "\n", bounds_msec[i] / 1e3, below);
+		(void) fprintf(file, ",le=\"%s\"} %" PRIu64 "\n", bounds[i].label, below);
 	}
 	print_labels(file, "_bucket", series);
 	(void) fprintf(file, ",le=\"+Inf\"} %" PRIu64 "\n", series->count);
@@ -161,6 +229,15 @@ static void print_series(FILE *file, const struct series *series)
 	(void) fprintf(file, "} %g\n", (double) series->sum_usec / 1e6);
 	print_labels(file, "_count", series);
 	(void) fprintf(file, "} %" PRIu64 "\n", series->count);
+}
+
+static void print_histogram(FILE *file, const struct metrics *metrics, bool totals)
+{
+	const struct series *series;
+
+	LL_FOREACH (metrics->series, series)
+		if (is_total(series) == totals)
+			print_series(file, series);
 }
 
 static size_t count_wanted(const struct volume_tables *tables, const struct volume_plugin *plugin)
@@ -299,13 +376,15 @@ void metrics_print_enforced(const struct metrics *metrics, FILE *file)
 
 void metrics_print_volumes(const struct metrics *metrics, FILE *file)
 {
-	const struct series *series;
-
 	(void) fputs("# HELP storage_operation_duration_seconds How long operations on volumes "
 		     "take.\n# TYPE storage_operation_duration_seconds histogram\n",
 		     file);
-	LL_FOREACH (metrics->series, series)
-		print_series(file, series);
+	print_histogram(file, metrics, false);
+	(void) fputs("# HELP volume_operation_total_seconds How long it takes from when a volume "
+		     "was first wanted until it is mounted.\n"
+		     "# TYPE volume_operation_total_seconds histogram\n",
+		     file);
+	print_histogram(file, metrics, true);
 	(void) fputs("# HELP volume_manager_total_volumes Volumes of pods, as wanted and as "
 		     "mounted.\n# TYPE volume_manager_total_volumes gauge\n",
 		     file);

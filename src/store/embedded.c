@@ -485,6 +485,11 @@ int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
 
 /* ---- writing ---- */
 
+size_t store_bytes(const struct store *store, enum store_place place)
+{
+	return store->cache.bytes[place];
+}
+
 struct group *store_group(struct store *store)
 {
 	return &store->group;
@@ -521,17 +526,6 @@ int store_check_open(const struct store *store)
 	if (store->is_closing)
 		return -ECANCELED;
 	return store->queue_count >= STORE_QUEUE_MAX ? -ENOBUFS : 0;
-}
-
-static struct write *write_of(enum admit_verb verb, const struct object *object,
-			      const struct store_precondition *precondition)
-{
-	struct write *write = write_new(verb, object->kind, object->meta.name_space,
-					object->meta.name, precondition);
-
-	if (write)
-		write->object = object_ref(object);
-	return write;
 }
 
 static int put(struct store *store, enum admit_verb verb, const struct object *object,

@@ -39,6 +39,17 @@ struct write *write_new(enum admit_verb verb, enum object_kind kind, const char 
 	return write;
 }
 
+struct write *write_of(enum admit_verb verb, const struct object *object,
+		       const struct store_precondition *precondition)
+{
+	struct write *write = write_new(verb, object->kind, object->meta.name_space,
+					object->meta.name, precondition);
+
+	if (write)
+		write->object = object_ref(object);
+	return write;
+}
+
 struct write *write_free(struct write *write)
 {
 	if (!write)

@@ -36,6 +36,9 @@ struct write {
 /* @key: "namespace, name" of what is written. Return: the write or NULL: no memory. */
 struct write *write_new(enum admit_verb verb, enum object_kind kind, const char *name_space,
 			const char *name, const struct store_precondition *precondition);
+/* Of a whole object, of which a reference is taken. Return: the same. */
+struct write *write_of(enum admit_verb verb, const struct object *object,
+		       const struct store_precondition *precondition);
 struct write *write_free(struct write *write);
 
 enum verdict {

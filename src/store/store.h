@@ -69,6 +69,9 @@ struct store_quota {
  */
 void store_set_quota(struct store *store, const struct store_quota *quota);
 
+/* What the objects of a place have now, as the budget counts it. */
+size_t store_bytes(const struct store *store, enum store_place place);
+
 /* Waits for queued writes, answers them, closes. Return: NULL. */
 struct store *store_free(struct store *store);
 

@@ -78,7 +78,7 @@ static void test_nothing_happened(void **state)
 
 	expect_line(world, "# TYPE storage_operation_duration_seconds histogram\n", true);
 	expect_line(world, "# TYPE volume_manager_total_volumes gauge\n", true);
-	expect_line(world, "storage_operation_duration_seconds_", false);
+	expect_line(world, SERIES("_count", "volume_mount", "success"), false); /* no such volume */
 	expect_line(world,
 		    "volume_manager_total_volumes{plugin_name=\"kubernetes.io/local-volume\","
 		    "state=\"actual_state_of_world\"} 0\n",
@@ -93,6 +93,79 @@ static void test_nothing_happened(void **state)
 	expect_line(world, "\npodvol_ownership_walks{state=\"running\"} 0\n", true);
 	expect_line(world, "\npodvol_known_volumes 0\n", true);
 	expect_line(world, "\npodvol_sync_loops_total 0\n", true);
+}
+
+#define OF_PLUGIN(plugin, labels, suffix)                                                          \
+	"\nstorage_operation_duration_seconds" suffix "{migrated=\"false\"," labels                \
+	",volume_plugin=\"" plugin "\"} 0\n"
+
+#define OF_MOUNTS "{operation_name=\"overall_volume_mount\",plugin_name=\"kubernetes.io/csi\""
+
+/* A rate over a series that begins with the first failure misses that one. */
+static void test_mounts_of_each_plugin_are_zero_at_first(void **state)
+{
+	static const char *const zeros[] = {
+		OF_PLUGIN("kubernetes.io/nfs",
+			  "operation_name=\"volume_mount\",status=\"fail-unknown\"", "_count"),
+		OF_PLUGIN("kubernetes.io/configmap",
+			  "operation_name=\"volume_unmount\",status=\"success\"", "_sum"),
+		"\nvolume_operation_total_seconds_bucket" OF_MOUNTS ",le=\"600\"} 0\n",
+		"\nreconstruct_volume_operations_total 0\n",
+		"\nreconstruct_volume_operations_errors_total 0\n",
+		"\nforce_cleaned_failed_volume_operations_total 0\n",
+		"\nforce_cleaned_failed_volume_operation_errors_total 0\n",
+		"\npodvol_foreign_volumes 0\n",
+	};
+	struct agent_world *world = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(zeros); i++)
+		expect_line(world, zeros[i], true);
+}
+
+#define MOUNTED_AFTER(suffix)                                                                      \
+	"\nvolume_operation_total_seconds" suffix                                                  \
+	"{operation_name=\"overall_volume_mount\",plugin_name=\"example.com/fake\""
+
+/* From the want to the mount, whatever failed between them. */
+static void test_a_mount_counts_from_its_want(void **state)
+{
+	struct agent_world *world = *state;
+	struct stage_report report = { .failure = { .error = 0 } };
+	struct operation_ended ended = {
+		.result = { .kind = STEP_PUBLISH, .unique_name = VOLUME, .error = -EIO },
+		.name = "volume_mount",
+		.report = &report,
+		.ran_usec = 100000,
+	};
+
+	want_data(world);
+	turn(world);
+	metrics_note(world->agent.views.metrics, &ended);
+	expect_line(world, MOUNTED_AFTER("_count"), false);
+	ended.result.error = 0;
+	ended.result.took_usec = 7000000;
+	metrics_note(world->agent.views.metrics, &ended);
+	expect_line(world, MOUNTED_AFTER("_count") "} 1\n", true);
+	expect_line(world, MOUNTED_AFTER("_sum") "} 7\n", true);
+	expect_line(world, MOUNTED_AFTER("_bucket") ",le=\"5\"} 0\n", true);
+	expect_line(world, MOUNTED_AFTER("_bucket") ",le=\"10\"} 1\n", true);
+	expect_line(world, SERIES("_sum", "volume_mount", "success") "} 0.1\n", true);
+}
+
+/* The ledger of this world has been written; its log is there as long as it is open. */
+static void test_sizes_of_files(void **state)
+{
+	struct agent_world *world = *state;
+
+	world->config.run_dir = world->directory;
+	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} ", true);
+	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} 0\n", false);
+	expect_line(world, "NaN", false);
+	world->config.run_dir = (char *) "/dev/null";
+	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} NaN\n", true);
+	world->config.run_dir = (char *) "/nonexistent";
+	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} 0\n", true);
+	world->config.run_dir = NULL;
 }
 
 static void test_a_wanted_volume_is_pending_until_it_is_mounted(void **state)
@@ -265,6 +338,9 @@ int main(void)
 		TEST(test_durations),
 		TEST(test_each_operation_has_its_own),
 		TEST(test_nothing_happened),
+		TEST(test_mounts_of_each_plugin_are_zero_at_first),
+		TEST(test_a_mount_counts_from_its_want),
+		TEST(test_sizes_of_files),
 		TEST(test_only_a_walk_has_a_duration),
 		TEST(test_a_wanted_volume_is_pending_until_it_is_mounted),
 		TEST(test_turns_are_counted),
