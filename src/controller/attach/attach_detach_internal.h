@@ -30,7 +30,8 @@ struct attach_pod {
 	UT_hash_handle hh; /* by key */
 	char *name_space, *name, *uid;
 	struct attach_want *wants;
-	bool is_incomplete; /* some claim of it is not bound yet, or not there */
+	bool is_incomplete;             /* some claim of it is not bound yet, or not there */
+	struct attach_pod *prev, *next; /* of those that are incomplete */
 	char key[];
 };
 
@@ -63,7 +64,7 @@ struct attach_detach {
 	struct controller base;
 	struct attach_detach_options options;
 	struct attach_node *node_list;
-	struct attach_pod *pods;
+	struct attach_pod *pods, *incomplete;
 	sd_event_source *deadline; /* the soonest that a detach may be forced */
 	uint64_t deadline_usec;    /* 0: none */
 	bool has_refused;          /* some item may be */

@@ -48,9 +48,21 @@ static void drop_wants(struct attach_pod *pod)
 	}
 }
 
+/* Those that are, in a list: each change of a claim or volume is a look at them. */
+static void set_incomplete(struct attach_detach *controller, struct attach_pod *pod,
+			   bool incomplete)
+{
+	if (pod->is_incomplete && !incomplete)
+		DL_DELETE(controller->incomplete, pod);
+	else if (!pod->is_incomplete && incomplete)
+		DL_APPEND(controller->incomplete, pod);
+	pod->is_incomplete = incomplete;
+}
+
 void attach_pod_free(struct attach_detach *controller, struct attach_pod *pod)
 {
 	drop_wants(pod);
+	set_incomplete(controller, pod, false);
 	if (pod->hh.tbl)
 		HASH_DEL(controller->pods, pod);
 	free(pod->name_space);
@@ -143,14 +155,14 @@ static int add_want(struct attach_detach *controller, struct attach_pod *pod,
 
 /* A volume that is not there, or is another claim's, may still come. */
 static int look_at_volume(struct attach_detach *controller, struct attach_pod *pod,
-			  const struct object *claim, const char *node_name)
+			  const struct object *claim, const char *node_name, bool *incomplete)
 {
 	const struct object *object = store_get(controller->options.store, KIND_PERSISTENT_VOLUME,
 						"", claim->claim->volume_name);
 	const struct persistent_volume *volume = object ? object->persistent_volume : NULL;
 
 	if (!volume || strcmp(volume->claim_uid, claim->meta.uid) != 0) {
-		pod->is_incomplete = true;
+		*incomplete = true;
 		return 0;
 	}
 	if (!attachable_volume(controller, object->meta.name))
@@ -161,19 +173,20 @@ static int look_at_volume(struct attach_detach *controller, struct attach_pod *p
 static int look_at_claims(struct attach_detach *controller, struct attach_pod *pod,
 			  const struct object *object, const char *node_name)
 {
+	bool incomplete = false;
 	int r = 0;
 
-	pod->is_incomplete = false;
 	for (size_t i = 0; i < object->pod->volume_count && r == 0; i++) {
 		const struct pod_volume *volume = &object->pod->volumes[i];
 		const struct object *claim =
 			has_claim(volume) ? claim_of(controller, object, volume) : NULL;
 
 		if (claim)
-			r = look_at_volume(controller, pod, claim, node_name);
+			r = look_at_volume(controller, pod, claim, node_name, &incomplete);
 		else if (has_claim(volume))
-			pod->is_incomplete = true;
+			incomplete = true;
 	}
+	set_incomplete(controller, pod, incomplete);
 	return r;
 }
 
@@ -232,7 +245,7 @@ int attach_pod_changed(struct attach_detach *controller, const struct object *ob
 		drop_wants(pod);
 	if (may_want(controller, object))
 		return look_at_claims(controller, pod, object, node_of(controller, object));
-	pod->is_incomplete = false;
+	set_incomplete(controller, pod, false);
 	drop_wants(pod);
 	return 0;
 }
@@ -253,22 +266,28 @@ static bool all_need_attaching(struct attach_detach *controller, const struct at
 	return true;
 }
 
+static void look_again(struct attach_detach *controller, struct attach_pod *pod)
+{
+	const struct object *object =
+		store_get(controller->options.store, KIND_POD, pod->name_space, pod->name);
+
+	if (!object || strcmp(object->meta.uid, pod->uid) != 0)
+		return;
+	/* A driver may turn out to need no attaching. */
+	if (!all_need_attaching(controller, pod))
+		drop_wants(pod);
+	if (attach_pod_changed(controller, object) < 0)
+		log_message(LOG_ERR, "out of memory: pod '%s' waits for its next change", pod->key);
+}
+
 void attach_pods_look(struct attach_detach *controller, bool all)
 {
-	for (struct attach_pod *pod = controller->pods, *next; pod; pod = next) {
-		const struct object *object =
-			all || pod->is_incomplete ? store_get(controller->options.store, KIND_POD,
-							      pod->name_space, pod->name)
-						  : NULL;
+	struct attach_pod *pod, *next;
 
-		next = pod->hh.next;
-		if (!object || strcmp(object->meta.uid, pod->uid) != 0)
-			continue;
-		/* A driver may turn out to need no attaching. */
-		if (!all_need_attaching(controller, pod))
-			drop_wants(pod);
-		if (attach_pod_changed(controller, object) < 0)
-			log_message(LOG_ERR, "out of memory: pod '%s' waits for its next change",
-				    pod->key);
-	}
+	if (all)
+		HASH_ITER (hh, controller->pods, pod, next)
+			look_again(controller, pod);
+	else
+		DL_FOREACH_SAFE (controller->incomplete, pod, next)
+			look_again(controller, pod);
 }
