@@ -62,5 +62,8 @@ void drift_job_free(struct drift_job *job);
 bool drift_job_submit(struct drift_job *job);
 void drift_job_report_failure(const struct drift_job *job);
 
+/* What a job cost, and not how long it took: a busy machine is no reason to look more rarely. */
+uint64_t drift_thread_cpu_usec(void);
+
 /* drift_look.c: when the timer of looks has come. */
 int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata);

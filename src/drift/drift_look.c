@@ -59,7 +59,7 @@ static void note_fate(struct drift *drift, const struct known_mount *known)
 	struct drift_mount *mount = drift_index_by_id(drift, known->mount_id);
 
 	/* It went by ourselves meanwhile; before Linux 6.8 its number may be another's by now. */
-	if (!mount || strcmp(mount->path, known->path) != 0)
+	if (!mount || (known->path && strcmp(mount->path, known->path) != 0))
 		return;
 	if (known->fate == MOUNT_GONE)
 		drift_lost(drift, mount, DRIFT_UNMOUNTED, &unknown);
@@ -84,22 +84,18 @@ static void first_look_over(struct drift *drift, const struct table_entries *see
 
 static void schedule(struct drift_jobs *jobs);
 
-static void look_done(struct drift_job *job)
+static void note_look(struct drift_job *job)
 {
 	const struct drift_culprit unknown = { 0 };
 	struct drift *drift = job->drift;
-	struct drift_jobs *jobs = drift->jobs;
 
-	jobs->look = NULL;
-	jobs->look_ended_usec = monotonic_usec();
-	jobs->look_cost_usec = job->cpu_usec;
-	drift->looks++;
 	drift_job_report_failure(job);
 	if (job->result == 0) {
 		if (job->known[0].fate == MOUNT_GONE && job->known[0].mount_id == drift->root_id)
 			drift_root_is_lost(drift, &unknown);
 		for (size_t i = 1; i < job->known_count; i++)
-			note_fate(drift, &job->known[i]);
+			if (job->known[i].fate != MOUNT_SAME)
+				note_fate(drift, &job->known[i]);
 	}
 	if (job->result == 0 && job->all && !job->first) {
 		for (size_t i = 0; i < job->seen.count; i++)
@@ -108,19 +104,33 @@ static void look_done(struct drift_job *job)
 	}
 	if (job->first)
 		first_look_over(drift, job->result == 0 ? &job->seen : NULL);
+}
+
+static void look_done(struct drift_job *job)
+{
+	struct drift_jobs *jobs = job->drift->jobs;
+	uint64_t began_usec = drift_thread_cpu_usec();
+
+	jobs->look = NULL;
+	jobs->look_ended_usec = monotonic_usec();
+	jobs->look_cost_usec = job->cpu_usec;
+	job->drift->looks++;
+	note_look(job);
+	jobs->look_cost_usec += drift_thread_cpu_usec() - began_usec;
 	schedule(jobs);
 }
 
-/* Known mounts with their places, in two blocks. */
+/* Known mounts, and with their places where these are compared, in two blocks. */
 static int copy_known(struct drift_job *job)
 {
 	struct drift *drift = job->drift;
+	bool by_id = !job->all && mount_ids_are_unique();
 	size_t bytes = strlen(job->root->path) + 1;
 	const struct drift_mount *mount;
 	struct known_mount *known;
 	char *text;
 
-	for (mount = drift->ids; mount; mount = mount->by_id.next)
+	for (mount = drift->ids; mount && !by_id; mount = mount->by_id.next)
 		bytes += strlen(mount->path) + 1;
 	job->known = calloc(HASH_CNT(by_id, drift->ids) + 1, sizeof(*job->known));
 	job->texts = text = malloc(bytes);
@@ -130,8 +140,14 @@ static int copy_known(struct drift_job *job)
 	*known++ = (struct known_mount){ .mount_id = drift->root_id, .path = text };
 	text = (char *) mempcpy(text, job->root->path, strlen(job->root->path) + 1);
 	for (mount = drift->ids; mount; mount = mount->by_id.next) {
-		*known++ = (struct known_mount){ .mount_id = mount->mount_id, .path = text };
-		text = (char *) mempcpy(text, mount->path, strlen(mount->path) + 1);
+		*known++ = (struct known_mount){
+			.mount_id = mount->mount_id,
+			.path = by_id ? NULL : text,
+			.attributes = mount->attributes,
+			.expects = mount->attributes_known && mount->kind == DRIFT_NONE,
+		};
+		if (!by_id)
+			text = (char *) mempcpy(text, mount->path, strlen(mount->path) + 1);
 	}
 	job->known_count = (size_t) (known - job->known);
 	return 0;

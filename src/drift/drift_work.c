@@ -38,8 +38,7 @@ void drift_job_free(struct drift_job *job)
 	free(job);
 }
 
-/* And not how long it took: a busy machine is no reason to look more rarely. */
-static uint64_t thread_cpu_usec(void)
+uint64_t drift_thread_cpu_usec(void)
 {
 	struct timespec now = { 0 };
 
@@ -50,10 +49,10 @@ static uint64_t thread_cpu_usec(void)
 static struct worker_pool *run_job(struct worker_job *worker_job)
 {
 	struct drift_job *job = (struct drift_job *) worker_job;
-	uint64_t began_usec = thread_cpu_usec();
+	uint64_t began_usec = drift_thread_cpu_usec();
 
 	job->result = job->work(job, &job->failure);
-	job->cpu_usec = thread_cpu_usec() - began_usec;
+	job->cpu_usec = drift_thread_cpu_usec() - began_usec;
 	return NULL;
 }
 

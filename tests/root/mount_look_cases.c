@@ -96,6 +96,36 @@ void test_fates_of_known_mounts(void **state)
 	take("root");
 }
 
+void test_expected_attributes(void **state)
+{
+	struct known_mount known[2];
+	struct table_entries others;
+
+	(void) state;
+	make_root();
+	bind_on("root/a", MS_RDONLY);
+	bind_on("root/b", MS_RDONLY);
+	known[0] = known_at("root/a");
+	known[1] = known_at("root/b");
+	for (int by_all = 0; by_all < 2; by_all++) {
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+			known[i].expects = true;
+		known[0].attributes = MOUNT_ATTR_RDONLY;
+		known[1].attributes = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV;
+		if (by_all)
+			look(known, 2, &others);
+		else
+			assert_int_equal(mount_look_at_known(known, 2, NULL), 0);
+		assert_int_equal(known[0].fate, MOUNT_SAME);
+		assert_int_equal(known[1].fate, MOUNT_THERE);
+		assert_int_equal(known[1].attributes, MOUNT_ATTR_RDONLY);
+	}
+	table_entries_done(&others);
+	take("root/a");
+	take("root/b");
+	take("root");
+}
+
 void test_attributes_of_known_mounts(void **state)
 {
 	struct table_entries others;
@@ -119,6 +149,8 @@ void test_attributes_of_known_mounts(void **state)
 		assert_int_equal(known[0].attributes, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
 		assert_int_equal(known[1].attributes, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 		assert_int_equal(known[2].attributes, 0);
+		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+			assert_int_equal(known[i].fate, MOUNT_THERE);
 	}
 	table_entries_done(&others);
 	take("root/a");

@@ -82,10 +82,17 @@ static uint64_t parse_options(const char *options)
 	return attributes;
 }
 
+static void note_there(struct known_mount *known, uint64_t attributes)
+{
+	known->fate = known->expects && attributes == known->attributes ? MOUNT_SAME : MOUNT_THERE;
+	known->attributes = attributes;
+}
+
 static void note(struct known_mount *known, const struct mount_entry *entry)
 {
-	known->fate = strcmp(entry->mount_point, known->path) == 0 ? MOUNT_THERE : MOUNT_MOVED;
-	known->attributes = parse_options(entry->options);
+	note_there(known, parse_options(entry->options));
+	if (strcmp(entry->mount_point, known->path) != 0)
+		known->fate = MOUNT_MOVED;
 }
 
 /* ---- others ---- */
@@ -154,6 +161,17 @@ static int look_as_text(const struct by_id *sorted, const char *root_path, uint6
 
 /* ---- looks ---- */
 
+static int look_at_id(struct known_mount *known)
+{
+	uint64_t attributes = 0;
+	int r = mount_list_attributes(known->mount_id, &attributes);
+
+	note_there(known, attributes & MOUNT_ATTR_WATCHED);
+	if (r == -ENOENT)
+		known->fate = MOUNT_GONE;
+	return r == -ENOENT ? 0 : r;
+}
+
 int mount_look_at_known(struct known_mount *known, size_t count, struct failure *reterr)
 {
 	struct by_id sorted = { 0 };
@@ -161,12 +179,8 @@ int mount_look_at_known(struct known_mount *known, size_t count, struct failure 
 
 	assert(known || count == 0);
 	if (mount_ids_are_unique()) {
-		for (size_t i = 0; r == 0 && i < count; i++) {
-			r = mount_list_attributes(known[i].mount_id, &known[i].attributes);
-			known[i].fate = r == -ENOENT ? MOUNT_GONE : MOUNT_THERE;
-			known[i].attributes &= MOUNT_ATTR_WATCHED;
-			r = r == -ENOENT ? 0 : r;
-		}
+		for (size_t i = 0; r == 0 && i < count; i++)
+			r = look_at_id(&known[i]);
 	} else {
 		r = sort_by_id(known, count, &sorted);
 		if (r == 0)

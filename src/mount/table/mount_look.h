@@ -20,15 +20,17 @@
 enum mount_fate {
 	MOUNT_UNSEEN, /* not looked at */
 	MOUNT_THERE,
+	MOUNT_SAME, /* there, with the attributes that were expected */
 	MOUNT_GONE,
 	MOUNT_MOVED, /* to another place; only mount_look_at_all() tells */
 };
 
 struct known_mount {
 	uint64_t mount_id;
-	const char *path; /* where it was mounted; borrowed */
+	const char *path; /* where it was mounted; borrowed; NULL, by id: not compared */
 	enum mount_fate fate;
 	uint64_t attributes; /* of MOUNT_ATTR_WATCHED, when it is there */
+	bool expects;        /* before: those are in @attributes */
 };
 
 /* Are they there, and with which attributes? A microsecond for each where ids are unique. [worker]
