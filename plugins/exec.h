@@ -23,6 +23,7 @@ enum {
 	EXEC_SETTINGS_BYTES_MAX = 16 * 1024,
 	EXEC_LIMIT_SECONDS = 60, /* of a call, where its settings say nothing */
 	EXEC_LIMIT_SECONDS_MAX = 3600,
+	EXEC_STATS_SECONDS = 5, /* of a call for statistics: at most */
 };
 
 /* ---- exec_program.c ---- */
@@ -33,6 +34,7 @@ struct exec_program {
 	uint64_t capabilities;
 	uint64_t limit_usec;
 	bool allows_inline; /* in a pod, whose author chooses its options */
+	bool gives_stats;   /* a process each time that they are asked for */
 };
 
 /* "luks" of "podvol.io/luks"; NULL: no name of a plugin. Borrowed. */
@@ -55,7 +57,8 @@ struct exec_step {
 	const struct plugin_host *host;
 	char *unique_name, *name, *handle, *pod_uid; /* pod_uid: "" of a stage */
 	char *staging_path, *target_path;            /* relative; target_path NULL of a stage */
-	struct cJSON *facts; /* members that all requests of a set-up have; NULL of a teardown */
+	struct cJSON *facts;  /* members that all requests of a set-up have; NULL of a teardown */
+	int64_t expand_bytes; /* to make it so large; 0: it is, or nothing is set up */
 	bool is_inline, read_only;
 };
 
@@ -71,17 +74,25 @@ int exec_split_unique_name(const char *unique_name, char **ret_name, char **ret_
 
 enum { EXEC_DONE = 0, EXEC_UNSUPPORTED = 1 };
 
+struct exec_call {
+	const char *name;           /* "publish" */
+	const struct place *target; /* what it may mount on; NULL: nothing */
+	int *ret_mount_fd;         /* with EXEC_DONE what it mounted, else -EBADF; NULL: unwanted */
+	struct cJSON **ret_answer; /* with EXEC_DONE, for json_free(); NULL: unwanted */
+};
+
 /**
- * exec_step_call - one call of the step's plugin [worker]
- * @target: what it may mount on; NULL: nothing
+ * exec_step_ask - one call of the step's plugin [worker]
  *
  * A plugin that says "failed" is final; one that is killed, or whose answer is none, uncertain;
  * what keeps it from running at all changes nothing.
  *
  * Return: EXEC_DONE, EXEC_UNSUPPORTED; a negative errno with @report's failure and class.
  */
-int exec_step_call(const struct exec_step *step, const char *call, const struct place *target,
-		   struct stage_report *report, int *ret_mount_fd);
+int exec_step_ask(const struct exec_step *step, const struct exec_call *call,
+		  struct stage_report *report);
+/* The same of a call that mounts nothing. */
+int exec_step_call(const struct exec_step *step, const char *name, struct stage_report *report);
 
 /* Is there such a plugin, may the volume be of it, and does it say that it is ready? A stage. */
 int exec_step_probe(void *data, struct stage_report *report);
@@ -93,6 +104,13 @@ int exec_step_make_place(const struct exec_step *step, const char *path, struct 
 
 /* Unmount and remove what is at a path; what is missing is fine. [worker] */
 int exec_step_unmount(const struct exec_step *step, const char *path, struct stage_report *report);
+
+/* Has a plugin make a published volume larger, where that is due. A stage. */
+int exec_step_expand(void *data, struct stage_report *report);
+
+/* Slot ask_metrics: -EOPNOTSUPP unless its settings say that it gives them. */
+int exec_ask_metrics(const struct volume_request *request, struct volume_metrics *ret,
+		     struct failure *reterr);
 
 /* ---- exec_device.c, exec_mounter.c ---- */
 

@@ -61,7 +61,8 @@ static int publish(struct exec_mounter *mounter, int target_fd, struct stage_rep
 		.set = step->read_only ? MOUNT_ATTR_RDONLY : 0,
 	};
 	cleanup_close int mount_fd = -EBADF;
-	int r = exec_step_call(step, "publish", &mounter->target, report, &mount_fd);
+	const struct exec_call call = { "publish", &mounter->target, &mount_fd, NULL };
+	int r = exec_step_ask(step, &call, report);
 
 	if (r < 0)
 		return r;
@@ -105,20 +106,21 @@ static int publish_volume(void *data, struct stage_report *report)
 		if (r == 0)
 			r = pod_target_note_mount(&mounter->target, report);
 	}
-	if (r < 0)
-		return r;
-	return mounter->gives_group ? STAGE_NEXT : STAGE_LIST_DONE;
+	return r < 0 ? r : STAGE_NEXT;
 }
 
 static int apply_ownership(void *data, struct stage_report *report)
 {
 	struct exec_mounter *mounter = data;
-	cleanup_close int fd =
-		open_beneath(mounter->target.parent_fd, mounter->target.name, O_PATH | O_DIRECTORY,
-			     PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
+	cleanup_close int fd = -EBADF;
 	struct mount_facts facts;
-	int r = fd < 0 ? fd : fd_facts(fd, &facts, &report->failure);
+	int r;
 
+	if (!mounter->gives_group)
+		return STAGE_LIST_DONE;
+	fd = open_beneath(mounter->target.parent_fd, mounter->target.name, O_PATH | O_DIRECTORY,
+			  PATH_NO_SYMLINKS_ANY_MOUNT, &report->failure);
+	r = fd < 0 ? fd : fd_facts(fd, &facts, &report->failure);
 	report->error_class = ERROR_UNCERTAIN; /* whatever happens here, it is published */
 	return r < 0 ? r
 		     : pod_target_give_group(&mounter->group, fd, facts.device,
@@ -137,6 +139,7 @@ int exec_new_mounter(const struct volume_request *request, struct stage_list *re
 {
 	static const struct stage stages[] = {
 		WORKER_STAGE("have the plugin publish it", publish_volume),
+		WORKER_STAGE("have the plugin expand it", exec_step_expand),
 		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,
@@ -174,7 +177,7 @@ static int unmount_target(void *data, struct stage_report *report)
 static int unpublish_volume(void *data, struct stage_report *report)
 {
 	const struct exec_step *step = data;
-	int r = exec_step_call(step, "unpublish", NULL, report, NULL);
+	int r = exec_step_call(step, "unpublish", report);
 
 	if (r >= 0)
 		r = remove_empty_parents(step->host->root_fd, step->target_path, 1,

@@ -117,14 +117,18 @@ static int take_setting(const struct cJSON *item, struct exec_program *program,
 		program->allows_inline = json_bool(item, false);
 		return 0;
 	}
+	if (strcmp(key, "stats") == 0 && json_is_bool(item)) {
+		program->gives_stats = json_bool(item, false);
+		return 0;
+	}
 	if (strcmp(key, "limitSeconds") == 0 && json_int64(item, &seconds) && seconds > 0 &&
 	    seconds <= EXEC_LIMIT_SECONDS_MAX) {
 		program->limit_usec = (uint64_t) seconds * USEC_PER_SEC;
 		return 0;
 	}
 	return failed_plain(reterr, -EINVAL,
-			    "%s: only capabilities (a list of names), inline (true or false) and "
-			    "limitSeconds (1 to %d) can be set",
+			    "%s: only capabilities (a list of names), inline and stats (true or "
+			    "false) and limitSeconds (1 to %d) can be set",
 			    key, EXEC_LIMIT_SECONDS_MAX);
 }
 

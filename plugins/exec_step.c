@@ -9,13 +9,17 @@
 #include "plugins/exec.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fnv1a.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_source.h"
 #include "plugins/layout.h"
+#include "plugins/pod_target.h"
 
 #include <assert.h>
 #include <string.h>
+
+#define EXEC_STATS "stats"
 
 enum { REQUEST_VERSION = 1 };
 
@@ -77,6 +81,7 @@ static int gather_facts(struct exec_step *step, const struct volume_request *req
 				    "file of root's in the options",
 				    spec->name);
 	step->is_inline = !pv;
+	step->expand_bytes = pod_target_growth(request);
 	step->read_only = spec->read_only;
 	step->facts = json_new_object();
 	(void) json_set_bool(step->facts, "readOnly", spec->read_only);
@@ -185,7 +190,9 @@ static int fail_call(struct stage_report *report, enum error_class error_class, 
 	return failed_plain(&report->failure, error, "%s", text);
 }
 
-static int judge_answer(const struct plugin_answer *answer, struct stage_report *report)
+/* @ret: with EXEC_DONE */
+static int judge_answer(const struct plugin_answer *answer, struct cJSON **ret,
+			struct stage_report *report)
 {
 	static const struct json_limits limits = { .bytes = PLUGIN_ANSWER_BYTES_MAX, .depth = 8 };
 	cleanup_json struct cJSON *tree = NULL;
@@ -202,8 +209,10 @@ static int judge_answer(const struct plugin_answer *answer, struct stage_report 
 	}
 	status = json_string(json_get(tree, "status"), "");
 	message = json_string(json_get(tree, "message"), answer->errors);
-	if (strcmp(status, "ok") == 0)
+	if (strcmp(status, "ok") == 0) {
+		*ret = TAKE_PTR(tree);
 		return EXEC_DONE;
+	}
 	if (strcmp(status, "unsupported") == 0)
 		return EXEC_UNSUPPORTED;
 	if (strcmp(status, "failed") == 0)
@@ -214,7 +223,14 @@ static int judge_answer(const struct plugin_answer *answer, struct stage_report 
 
 /* ---- the call ---- */
 
-static int take_lock(const struct exec_step *step, struct failure *reterr)
+/* They hold no other call up: a file system that hangs would. */
+static bool is_stats(const struct exec_call *call)
+{
+	return strcmp(call->name, EXEC_STATS) == 0;
+}
+
+static int take_lock(const struct exec_step *step, const struct exec_call *call,
+		     struct failure *reterr)
 {
 	cleanup(place_done) struct place file = PLACE_EMPTY;
 	uint64_t key =
@@ -222,20 +238,30 @@ static int take_lock(const struct exec_step *step, struct failure *reterr)
 	int r = place_make(step->host->root_fd, step->host->root_dir, EXEC_BASE "/lock", 0750,
 			   &file, reterr);
 
+	if (is_stats(call))
+		key = fnv1a_add_text(key, EXEC_STATS);
 	return r < 0 ? r : plugin_call_lock(&file, key, reterr);
 }
 
+static uint64_t limit_of(const struct exec_program *program, const struct exec_call *call)
+{
+	const uint64_t of_stats = EXEC_STATS_SECONDS * USEC_PER_SEC;
+
+	return is_stats(call) && program->limit_usec > of_stats ? of_stats : program->limit_usec;
+}
+
 static int run_call(const struct exec_program *program, const char *request, int lock_fd,
-		    const struct place *target, struct stage_report *report, int *ret_mount_fd)
+		    const struct exec_call *asked, struct stage_report *report)
 {
 	cleanup(plugin_answer_done) struct plugin_answer answer = PLUGIN_ANSWER_EMPTY;
+	cleanup_json struct cJSON *tree = NULL;
 	const struct plugin_call call = {
 		.program = program->path,
 		.request = request,
 		.capabilities = program->capabilities,
-		.limit_usec = program->limit_usec,
+		.limit_usec = limit_of(program, asked),
 		.lock_fd = lock_fd,
-		.target = target ? target->path : NULL,
+		.target = asked->target ? asked->target->path : NULL,
 		.pid = report->tool_pid,
 	};
 	int r = plugin_call_run(&call, &answer, &report->failure);
@@ -244,39 +270,57 @@ static int run_call(const struct exec_program *program, const char *request, int
 		report->error_class = answer.has_run ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		return r;
 	}
-	r = judge_answer(&answer, report);
-	if (r == EXEC_DONE && ret_mount_fd)
-		*ret_mount_fd = TAKE_FD(answer.mount_fd);
+	r = judge_answer(&answer, &tree, report);
+	if (r == EXEC_DONE && asked->ret_mount_fd)
+		*asked->ret_mount_fd = TAKE_FD(answer.mount_fd);
+	if (r == EXEC_DONE && asked->ret_answer)
+		*asked->ret_answer = TAKE_PTR(tree);
 	return r;
 }
 
-int exec_step_call(const struct exec_step *step, const char *call, const struct place *target,
-		   struct stage_report *report, int *ret_mount_fd)
+static int find_program(const struct exec_step *step, struct exec_program *ret,
+			struct failure *reterr)
+{
+	int r = exec_program_find(step->name, ret, reterr);
+
+	if (r == 0 && step->is_inline && !ret->allows_inline)
+		r = failed_plain(reterr, -EPERM,
+				 "its settings do not allow it in a pod, only in a persistent "
+				 "volume: '%s.json' says \"inline\": true where they do",
+				 ret->path);
+	return r;
+}
+
+int exec_step_ask(const struct exec_step *step, const struct exec_call *call,
+		  struct stage_report *report)
 {
 	cleanup(exec_program_done) struct exec_program program = { .path = NULL };
-	cleanup_free char *request = print_request(step, call);
+	cleanup_free char *request = print_request(step, call->name);
 	cleanup_close int lock_fd = -EBADF;
 	int r;
 
 	report->error_class = ERROR_TRANSIENT;
 	if (!request)
 		return failed(&report->failure, -ENOMEM, "cannot ask plugin '%s'", step->name);
-	r = exec_program_find(step->name, &program, &report->failure);
-	if (r == 0 && step->is_inline && !program.allows_inline)
-		r = failed_plain(&report->failure, -EPERM,
-				 "its settings do not allow it in a pod, only in a persistent "
-				 "volume: '%s.json' says \"inline\": true where they do",
-				 program.path);
+	r = find_program(step, &program, &report->failure);
+	if (r == 0 && is_stats(call) && !program.gives_stats)
+		return EXEC_UNSUPPORTED;
 	if (r == 0)
-		r = lock_fd = take_lock(step, &report->failure);
+		r = lock_fd = take_lock(step, call, &report->failure);
 	if (r >= 0)
-		r = run_call(&program, request, lock_fd, target, report, ret_mount_fd);
-	return r < 0 ? failure_prefix(&report->failure, "plugin '%s', %s", step->name, call) : r;
+		r = run_call(&program, request, lock_fd, call, report);
+	return r < 0 ? failure_prefix(&report->failure, "plugin '%s', %s", step->name, call->name)
+		     : r;
+}
+
+int exec_step_call(const struct exec_step *step, const char *name, struct stage_report *report)
+{
+	return exec_step_ask(step, &(struct exec_call){ .name = name }, report);
 }
 
 int exec_step_probe(void *data, struct stage_report *report)
 {
-	int r = exec_step_call(data, "probe", NULL, report, NULL);
+	int r = exec_step_call(data, "probe", report);
 
 	if (r < 0)
 		report->error_class = ERROR_TRANSIENT; /* it was asked to change nothing */

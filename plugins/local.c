@@ -393,17 +393,12 @@ static int finish_ownership(void *data, struct stage_report *report)
 	return pod_target_finish_group(&mounter->group, mounter->source.path, report);
 }
 
-/* Only where the size means something, and never by who may only read. */
+/* Only where the size means something. */
 static int64_t expand_bytes(const struct volume_request *request)
 {
 	const struct persistent_volume *pv = spec_pv(request->spec);
-	const struct persistent_volume_claim *claim = request->claim ? request->claim->claim : NULL;
 
-	if (!pv || !claim || !*(pv->origin.capacity ?: "") || request->spec->read_only ||
-	    !claim->status_capacity.is_set ||
-	    quantity_compare(&pv->capacity, &claim->status_capacity) <= 0)
-		return 0;
-	return quantity_value(&pv->capacity);
+	return pv && *(pv->origin.capacity ?: "") ? pod_target_growth(request) : 0;
 }
 
 static int local_new_mounter(const struct volume_request *request, struct stage_list *ret,

@@ -200,6 +200,9 @@ struct volume_plugin {
 	int (*start_metrics)(const struct volume_request *request, const char *path,
 			     volume_metrics_fn *done, void *userdata,
 			     struct volume_metrics_call **ret);
+	/* The same in one call that may block; a name is a copy. NULL: no such call. [worker] */
+	int (*ask_metrics)(const struct volume_request *request, struct volume_metrics *ret,
+			   struct failure *reterr);
 	unsigned int traits; /* of enum volume_trait */
 	/* By what name state/found.h knows a staged file system; freed with free(); NULL when out
 	 * of memory. NULL slot: by the inner name. */

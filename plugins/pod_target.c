@@ -29,6 +29,18 @@ int pod_target_note_mount(const struct place *target, struct stage_report *repor
 	return 0;
 }
 
+int64_t pod_target_growth(const struct volume_request *request)
+{
+	const struct persistent_volume *pv = spec_pv(request->spec);
+	const struct quantity *has =
+		request->claim ? &request->claim->claim->status_capacity : NULL;
+
+	if (!pv || !has || !has->is_set || request->spec->read_only ||
+	    quantity_compare(&pv->capacity, has) <= 0)
+		return 0;
+	return quantity_value(&pv->capacity);
+}
+
 char *pod_target_get_path(const struct volume_request *request)
 {
 	const char *folder = request->spec && request->spec->block ? "volumeDevices" : "volumes";

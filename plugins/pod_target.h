@@ -23,6 +23,9 @@ int pod_target_construct_volume_spec(const struct plugin_host *host, const char 
  * was unmounted before it could be looked at would be missed for good. 0; -ESTALE. [worker] */
 int pod_target_note_mount(const struct place *target, struct stage_report *report);
 
+/* How large the volume is to become, as PV and claim say; 0: it is, or it is only read. */
+int64_t pod_target_growth(const struct volume_request *request);
+
 /* ---- its fsGroup ---- */
 
 struct pod_target_group {

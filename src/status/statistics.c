@@ -68,7 +68,10 @@ struct probe {
 	struct fullness fullness;
 	struct waiter *waiters;
 	struct volume_metrics_call *call; /* the plugin is asked; NULL: a thread has it */
-	UT_hash_handle hh;                /* by path */
+	/* A plugin that is asked on the thread, and what names the volume to it; copies. */
+	const struct volume_plugin *plugin;
+	char *unique_name, *volume_name, *pod_uid;
+	UT_hash_handle hh; /* by path */
 };
 
 /* One item of one call that waits for a probe; in both their lists. */
@@ -166,10 +169,51 @@ static void ask_device(const char *path, struct fullness *ret)
 		ret->error = -errno;
 }
 
+static void take_metrics(struct fullness *fullness, const struct volume_metrics *metrics,
+			 const struct failure *failure)
+{
+	*fullness = (struct fullness){ .error = failure ? failure->error : 0,
+				       .capacity = metrics->capacity,
+				       .used = metrics->used,
+				       .available = metrics->available,
+				       .inodes = metrics->inodes,
+				       .inodes_free = metrics->inodes_free,
+				       .inodes_used = metrics->inodes - metrics->inodes_free,
+				       .has_condition = metrics->has_condition,
+				       .abnormal = metrics->abnormal };
+	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", metrics->condition);
+	(void) snprintf(fullness->text, sizeof(fullness->text), "%s", failure ? failure->text : "");
+}
+
+/* False: the file system is to be asked. */
+static bool ask_plugin_here(struct probe *probe)
+{
+	const struct volume_request request = {
+		.host = probe->statistics->options.host,
+		.plugin = probe->plugin,
+		.volume_name = probe->volume_name,
+		.unique_name = probe->unique_name,
+		.pod_uid = probe->pod_uid,
+	};
+	struct volume_metrics metrics = { 0 };
+	struct failure failure = { .error = 0 };
+	int r;
+
+	if (!probe->plugin)
+		return false;
+	r = probe->plugin->ask_metrics(&request, &metrics, &failure);
+	if (r == -EOPNOTSUPP)
+		return false;
+	take_metrics(&probe->fullness, &metrics, r < 0 ? &failure : NULL);
+	return true;
+}
+
 static struct worker_pool *probe_run(struct worker_job *job)
 {
 	struct probe *probe = (struct probe *) job;
 
+	if (ask_plugin_here(probe))
+		return NULL;
 	if (probe->block)
 		ask_device(probe->path, &probe->fullness);
 	else if (probe->is_directory)
@@ -265,13 +309,21 @@ static void leave_plugin(struct probe *probe)
 	probe->call = NULL;
 }
 
+static void probe_release(struct probe *probe)
+{
+	free(probe->path);
+	free(probe->unique_name);
+	free(probe->volume_name);
+	free(probe->pod_uid);
+	free(probe);
+}
+
 static void probe_free(struct probe *probe)
 {
 	assert(!probe->waiters);
 	leave_plugin(probe);
 	HASH_DEL(probe->statistics->probes, probe);
-	free(probe->path);
-	free(probe);
+	probe_release(probe);
 }
 
 static void probe_over(struct probe *probe)
@@ -299,24 +351,13 @@ static void on_plugin_metrics(void *userdata, const struct volume_metrics *metri
 			      const struct failure *failure)
 {
 	struct probe *probe = userdata;
-	struct fullness *fullness = &probe->fullness;
 
 	leave_plugin(probe);
 	if (failure && failure->error == -EOPNOTSUPP) {
 		worker_submit(probe->statistics->pool, &probe->job);
 		return;
 	}
-	*fullness = (struct fullness){ .error = failure ? failure->error : 0,
-				       .capacity = metrics->capacity,
-				       .used = metrics->used,
-				       .available = metrics->available,
-				       .inodes = metrics->inodes,
-				       .inodes_free = metrics->inodes_free,
-				       .inodes_used = metrics->inodes - metrics->inodes_free,
-				       .has_condition = metrics->has_condition,
-				       .abnormal = metrics->abnormal };
-	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", metrics->condition);
-	(void) snprintf(fullness->text, sizeof(fullness->text), "%s", failure ? failure->text : "");
+	take_metrics(&probe->fullness, metrics, failure);
 	probe_over(probe);
 }
 
@@ -340,6 +381,20 @@ static bool ask_plugin(struct probe *probe, const struct volume_row *row)
 
 /* ---- calls ---- */
 
+/* For a plugin that is asked on the thread. False: no memory. */
+static bool name_volume(struct probe *probe, const struct volume_row *row)
+{
+	const struct volume_plugin *plugin = row->have->plugin;
+
+	if (!plugin || !plugin->ask_metrics)
+		return true;
+	probe->plugin = plugin;
+	probe->unique_name = strdup(row->unique_name);
+	probe->volume_name = strdup(row->have->spec_name);
+	probe->pod_uid = strdup(row->pod_uid);
+	return probe->unique_name && probe->volume_name && probe->pod_uid;
+}
+
 static struct probe *probe_new(struct statistics *statistics, const struct volume_row *row)
 {
 	const char *path = row->have_pod->path;
@@ -348,8 +403,8 @@ static struct probe *probe_new(struct statistics *statistics, const struct volum
 	if (!probe)
 		return NULL;
 	probe->path = strdup(path);
-	if (!probe->path) {
-		free(probe);
+	if (!probe->path || !name_volume(probe, row)) {
+		probe_release(probe);
 		return NULL;
 	}
 	probe->statistics = statistics;
@@ -361,8 +416,7 @@ static struct probe *probe_new(struct statistics *statistics, const struct volum
 	probe->job.done = probe_done;
 	HASH_ADD_KEYPTR(hh, statistics->probes, probe->path, strlen(probe->path), probe);
 	if (!probe->hh.tbl) {
-		free(probe->path);
-		free(probe);
+		probe_release(probe);
 		return NULL;
 	}
 	if (!ask_plugin(probe, row))

@@ -282,6 +282,41 @@ static void test_plugin_is_asked_first(void **state)
 	json_free(answer.tree);
 }
 
+static int asked_result;
+
+static int ask_metrics(const struct volume_request *request, struct volume_metrics *ret,
+		       struct failure *reterr)
+{
+	assert_string_equal(request->unique_name, "data");
+	assert_non_null(request->pod_uid);
+	*ret = (struct volume_metrics){ .capacity = 9, .used = 4, .inodes = 3, .inodes_free = 1 };
+	return asked_result < 0 ? failed_plain(reterr, asked_result, "it is broken") : 0;
+}
+
+static void test_plugin_is_asked_on_a_thread(void **state)
+{
+	static const struct {
+		int result;
+		int64_t capacity;
+		const char *error;
+	} rows[] = { { 0, 9, "" }, { -EOPNOTSUPP, 4096000, "" }, { -EIO, -1, "it is broken" } };
+	struct agent_world *world = *state;
+	struct answer answer;
+
+	world->plugin.ask_metrics = ask_metrics;
+	mount_at(world, "data", "/data", false);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		asked_result = rows[i].result;
+		ask(world, &answer);
+		turn_until(world, &answer.count);
+		if (rows[i].capacity >= 0)
+			expect_number(&answer, "data", "capacityBytes", rows[i].capacity);
+		assert_string_equal(json_string(json_get(item_of(&answer, "data"), "error"), ""),
+				    rows[i].error);
+		json_free(answer.tree);
+	}
+}
+
 static void test_errors_stay_with_their_volume(void **state)
 {
 	struct agent_world *world = *state;
@@ -445,6 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_numbers),
 		TEST(test_plugin_is_asked_first),
+		TEST(test_plugin_is_asked_on_a_thread),
 		TEST(test_errors_stay_with_their_volume),
 		TEST(test_nothing_is_mounted),
 		TEST(test_one_that_hangs_delays_nobody),
