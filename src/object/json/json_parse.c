@@ -170,8 +170,10 @@ static int unicode_escape(struct parser *parser, char *to)
 /* At a backslash. Returns the bytes written to @to or a negative errno. */
 static int escape(struct parser *parser, char *to)
 {
-	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-	const char *found;
+	static const char values[UCHAR_MAX + 1] = {
+		['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+		['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+	};
 	int byte;
 
 	parser->at++;
@@ -180,11 +182,10 @@ static int escape(struct parser *parser, char *to)
 		parser->at++;
 		return unicode_escape(parser, to);
 	}
-	found = byte > 0 ? strchr(names, byte) : NULL;
-	if (!found)
+	if (byte < 0 || values[byte] == '\0')
 		return syntax_error(parser, "unknown escape in a string");
 	parser->at++;
-	*to = values[found - names];
+	*to = values[byte];
 	return 1;
 }
 
@@ -221,13 +222,16 @@ static size_t string_extent(const struct parser *parser)
 static int string_body(struct parser *parser, char *to)
 {
 	for (;;) {
-		size_t run = plain_run(parser);
-		int byte, written;
+		int byte = peek(parser), written;
 
-		memcpy(to, parser->text + parser->at, run);
-		parser->at += run;
-		to += run;
-		byte = peek(parser);
+		if (byte != '\\') {
+			size_t run = plain_run(parser);
+
+			memcpy(to, parser->text + parser->at, run);
+			parser->at += run;
+			to += run;
+			byte = peek(parser);
+		}
 		if (byte == '"') {
 			parser->at++;
 			*to = '\0';

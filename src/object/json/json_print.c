@@ -9,34 +9,56 @@
 #include "object/json/json_run.h"
 #include "object/json/text_buffer.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static void put_escape(struct text_buffer *buffer, unsigned char byte)
-{
-	static const char shorts[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-	const char *found = byte ? strchr(shorts, byte) : NULL;
-	char text[8];
-	int length;
+enum { ESCAPE_BYTES = 6 }; /* of the longest one */
 
-	if (found)
-		length = snprintf(text, sizeof(text), "\\%c", names[found - shorts]);
-	else
-		length = snprintf(text, sizeof(text), "\\u%04x", byte);
-	text_buffer_put(buffer, text, (size_t) length);
+/* A string may be nothing but escapes. Return: how many bytes of @to were written. */
+static size_t write_escape(char to[ESCAPE_BYTES], unsigned char byte)
+{
+	static const char hex[] = "0123456789abcdef";
+	static const char names[] = {
+		['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+		['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
+	};
+
+	to[0] = '\\';
+	if (names[byte]) {
+		to[1] = names[byte];
+		return 2;
+	}
+	memcpy(to + 1, "u00", 3);
+	to[4] = hex[byte >> 4];
+	to[5] = hex[byte & 0xf];
+	return ESCAPE_BYTES;
+}
+
+/* Bytes one by one, as more escapes follow the first one soon; at most @length of them. */
+static size_t put_few(struct text_buffer *buffer, const char *text, size_t length)
+{
+	enum { FEW = 64 };
+	size_t count = length < FEW ? length : FEW;
+	char *to = text_buffer_room(buffer, count * ESCAPE_BYTES), *end = to;
+
+	for (size_t i = 0; to && i < count; i++) {
+		if (json_needs_escape((unsigned char) text[i]))
+			end += write_escape(end, (unsigned char) text[i]);
+		else
+			*end++ = text[i];
+	}
+	buffer->used += (size_t) (end - to);
+	return count;
 }
 
 static void put_escaped(struct text_buffer *buffer, const char *text, size_t length)
 {
-	for (;;) {
+	while (length > 0 && !buffer->failed) {
 		size_t run = json_plain_run(text, length, false);
 
 		text_buffer_put(buffer, text, run);
-		if (run == length)
-			return;
-		put_escape(buffer, (unsigned char) text[run]);
-		text += run + 1;
-		length -= run + 1;
+		run += put_few(buffer, text + run, length - run);
+		text += run;
+		length -= run;
 	}
 }
 
