@@ -160,7 +160,9 @@ enum {
 	API_PARAMETERS_MAX = 16,            /* of a query; 400 */
 	API_BODIES_IN_FLIGHT_MAX = 16,      /* bodies of full length, in all that is read; 429 */
 	API_REPLY_BYTES_MAX = 268435456,    /* of answers that wait for their readers; 429 */
-	API_READ_HERE_BYTES = 8192,         /* a longer stream of documents is parsed on a thread */
+	API_READ_HERE_BYTES = 8192,         /* what is longer is read and changed on a thread */
+	API_READERS_MAX = 4,                /* such threads */
+	API_READER_USEC_MAX = 100000,       /* of one request, before another thread is started */
 	API_DRIVER_CALL_BYTES_MAX = 1048576, /* of a body that calls a CSI driver */
 	API_HOLD_BYTES_MAX = 8192,           /* of a body that posts a hold */
 	API_APPLY_DOCUMENTS_MAX = 10000,     /* of one apply; 413 */

@@ -201,6 +201,21 @@ int api_path_parse(const char *uri, struct api_path *ret, struct failure *reterr
 	return split_query(ret, query, reterr);
 }
 
+void api_path_copy(const struct api_path *path, struct api_path *ret)
+{
+	assert(path && ret);
+	*ret = *path;
+	for (size_t i = 0; i < ret->segment_count; i++)
+		ret->segments[i] = ret->text + (path->segments[i] - path->text);
+	for (size_t i = 0; i < ret->parameter_count; i++) {
+		struct api_parameter *parameter = &ret->parameters[i];
+
+		parameter->name = ret->text + (path->parameters[i].name - path->text);
+		if (*parameter->value) /* "" may be a constant */
+			parameter->value = ret->text + (path->parameters[i].value - path->text);
+	}
+}
+
 const char *api_path_parameter(const struct api_path *path, const char *name)
 {
 	assert(path && name);

@@ -30,6 +30,9 @@ struct api_path {
  */
 int api_path_parse(const char *uri, struct api_path *ret, struct failure *reterr);
 
+/* The same in memory of its own. */
+void api_path_copy(const struct api_path *path, struct api_path *ret);
+
 /* The first value of a parameter, or NULL. */
 const char *api_path_parameter(const struct api_path *path, const char *name);
 

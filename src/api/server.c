@@ -22,15 +22,16 @@ enum { ANSWER_TIMES = 5 };
 /* A watch outlives its token's end by so long at most. */
 #define TOKENS_CHECK_USEC (2 * USEC_PER_SEC)
 
-/* One body at a time: that is enough to keep the loop free, and bounds the memory. */
+/* One body at a time bounds the memory; but behind one that takes long no short one waits. What
+ * comes back takes its turn among requests: later, and who asks all the time could stop it. */
 static int start_readers(struct api *api, struct failure *reterr)
 {
 	const struct worker_limits limits = { .threads = 1,
-					      .threads_max = 1,
-					      .set_aside_usec = 60 * USEC_PER_SEC };
+					      .threads_max = API_READERS_MAX,
+					      .set_aside_usec = API_READER_USEC_MAX };
 	int r;
 
-	r = worker_return_new(api->options.event, SD_EVENT_PRIORITY_IDLE, &api->from_readers);
+	r = worker_return_new(api->options.event, SD_EVENT_PRIORITY_NORMAL, &api->from_readers);
 	if (r == 0)
 		r = worker_pool_new("api-reader", api->from_readers, &limits, &api->readers);
 	return r < 0 ? failed(reterr, r, "cannot prepare the reading of requests") : 0;

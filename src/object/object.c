@@ -333,6 +333,20 @@ int object_from_json(const struct cJSON *tree, const struct object **ret, struct
 	return object_from_tree(copy, ret, reterr);
 }
 
+int object_propose(const struct cJSON *tree, const struct object **ret, struct failure *reterr)
+{
+	cleanup_json struct cJSON *copy = json_copy(tree);
+	int r;
+
+	assert(ret);
+	if (!copy)
+		return failed(reterr, -ENOMEM, "cannot make an object");
+	r = from_tree(copy, true, ret, reterr);
+	if (r == 0)
+		shared(*ret)->object.tree = TAKE_PTR(copy);
+	return r;
+}
+
 /* @is_own: of an object that was checked when it was made. */
 static int parse(const char *text, size_t length, bool is_own, struct cJSON **ret,
 		 struct failure *reterr)

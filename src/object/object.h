@@ -107,6 +107,9 @@ void object_unref_pointer(const struct object **object);
  */
 int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
 
+/* The same for what is to be written: its tree stays with it, for admission. */
+int object_propose(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
+
 /**
  * object_parse_json - the same from canonical bytes, for what was stored before
  * @length: bytes; at most OBJECT_BYTES_MAX

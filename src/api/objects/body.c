@@ -274,7 +274,7 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
 	if (generated < 0)
 		return generated;
 
-	r = object_from_json(tree, ret, &why);
+	r = object_propose(tree, ret, &why);
 	if (r < 0) {
 		body_refuse_object(exchange, row, tree, r, &why);
 		return r;

@@ -52,7 +52,7 @@ static bool find_object(const char *const *at, const char *const *end, const cha
 }
 
 /* "api/v1/..." or "apis/GROUP/VERSION/..." */
-static bool find_target(const struct api_path *path, struct target *ret)
+bool target_find(const struct api_path *path, struct target *ret)
 {
 	const char *const *at = path->segments;
 	const char *const *end = at + path->segment_count;
@@ -69,7 +69,7 @@ bool objects_take_protobuf(const struct api_path *path)
 {
 	struct target target;
 
-	return find_target(path, &target) && object_protobuf_has(target.row->kind);
+	return target_find(path, &target) && object_protobuf_has(target.row->kind);
 }
 
 const char *target_namespace(const struct target *target)
@@ -210,7 +210,7 @@ bool objects_handle(struct exchange *exchange)
 	struct target target;
 
 	assert(exchange);
-	if (!find_target(&exchange->path, &target))
+	if (!target_find(&exchange->path, &target))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		bool watch = verbs[i].run == objects_list && query_flag(exchange, "watch");

@@ -24,6 +24,8 @@ typedef void objects_verb(struct exchange *exchange, const struct target *target
 objects_verb objects_get, objects_list, objects_watch, objects_create, objects_update,
 	objects_patch, objects_delete, objects_delete_collection;
 
+/* Where @path is that of a kind; its names stay the path's. */
+bool target_find(const struct api_path *path, struct target *ret);
 /* "" for kinds without namespaces. */
 const char *target_namespace(const struct target *target);
 struct reply_details target_details(const struct target *target, const char *name);

@@ -6,7 +6,7 @@
  * between, it is applied again. One that carries a version means that version: 409 for any other.
  * Server-side apply, which needs an owner for every field, is refused with a hint.
  */
-#include "api/objects/objects.h"
+#include "api/objects/aside.h"
 
 #include "agent.h"
 #include "base/cleanup.h"
@@ -22,7 +22,7 @@ static int make_object(struct object_write *write, const struct object *present,
 		       const struct object **ret, struct failure *why)
 {
 	cleanup_object const struct object *object = NULL;
-	int r = object_from_json(tree, &object, why);
+	int r = object_propose(tree, &object, why);
 
 	if (r == -EOPNOTSUPP)
 		return failed_plain(why, -EINVAL, "kind: Invalid value: field is immutable");
@@ -88,25 +88,6 @@ static int patch_again(void *userdata, const struct object *present, const struc
 	return 0;
 }
 
-/* Made at once, so that a patch that cannot be is refused before it is queued, and again in its
- * turn when there is another version by then. -EALREADY: the answer was given. */
-static int apply_patch(struct object_write *write, struct failure *why)
-{
-	const struct object *present =
-		store_get(write->store, write->row->kind, write->name_space, write->name);
-	struct store_precondition expected = { .dry_run = write->dry_run };
-	int r;
-
-	if (!present)
-		return -ENOENT;
-	r = patched(write, present, &write->object, why);
-	if (r < 0)
-		return r;
-	expected.resource_version = present->meta.resource_version;
-	return store_edit(write->store, write->object, &expected, patch_again, object_write_done,
-			  write);
-}
-
 /* ---- the request ---- */
 
 static bool find_type(struct exchange *exchange, enum patch_type *ret)
@@ -153,28 +134,94 @@ static int read_patch(struct exchange *exchange, struct cJSON **ret)
 	return r;
 }
 
+/* A patch that is made out of the present object aside from the loop, before it is queued. */
+struct patching {
+	struct object_write *write;   /* NULL: the store has it */
+	const struct object *present; /* own reference; NULL: there is none */
+	int error;                    /* with @why; 0: none */
+	struct failure why;
+};
+
+static void patching_free(void *work)
+{
+	struct patching *patching = work;
+
+	if (patching->write)
+		object_write_free(patching->write);
+	(void) object_unref(patching->present);
+	free(patching);
+}
+
+/* NULL: no memory, and that was replied. */
+static struct patching *patching_new(struct exchange *exchange, const struct target *target)
+{
+	struct patching *patching = calloc(1, sizeof(*patching));
+
+	if (!patching) {
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+		return NULL;
+	}
+	patching->write = object_write_new(exchange, target, target->name);
+	if (!patching->write) {
+		patching_free(patching);
+		return NULL;
+	}
+	patching->present = object_ref(store_get(patching->write->store, target->row->kind,
+						 target_namespace(target), target->name));
+	return patching;
+}
+
+/* So that a patch that cannot be is refused before it is queued. */
+static void make_patched(struct exchange *exchange, const struct target *target, void *work)
+{
+	struct patching *patching = work;
+	struct object_write *write = patching->write;
+
+	if (read_patch(exchange, &write->patch) < 0)
+		return;
+	write->exchange = exchange; /* for what it replies */
+	patching->error = patching->present ? patched(write, patching->present, &write->object,
+						      &patching->why)
+					    : -ENOENT;
+}
+
+/* Made again in its turn when there is another version by then. */
+static void write_patched(struct exchange *exchange, const struct target *target, void *work)
+{
+	struct patching *patching = work;
+	struct object_write *write = TAKE_PTR(patching->write);
+	const struct store_precondition expected = {
+		.resource_version =
+			patching->present ? patching->present->meta.resource_version : 0,
+		.dry_run = write->dry_run,
+	};
+	int r = patching->error;
+
+	write->exchange = exchange;
+	if (r == 0)
+		r = store_edit(write->store, write->object, &expected, patch_again,
+			       object_write_done, write);
+	object_write_queued(exchange, write, r, &patching->why);
+}
+
 void objects_patch(struct exchange *exchange, const struct target *target)
 {
-	cleanup_json struct cJSON *patch = NULL;
-	struct object_write *write;
-	struct failure why = { 0 };
+	static const struct aside_class class = { make_patched, write_patched, patching_free };
+	struct patching *patching;
 	enum patch_type type;
-	int r, trial;
+	size_t bytes = exchange->body_length;
+	int trial;
 
 	if (!find_type(exchange, &type))
 		return;
 	trial = query_dry_run(exchange, "PatchOptions");
-	if (trial < 0 || read_patch(exchange, &patch) < 0)
+	if (trial < 0)
 		return;
-	write = object_write_new(exchange, target, target->name);
-	if (!write)
+	patching = patching_new(exchange, target);
+	if (!patching)
 		return;
-	write->dry_run = trial > 0;
-	write->patch = TAKE_PTR(patch);
-	write->patch_type = (int) type;
-	r = apply_patch(write, &why);
-	if (r == -EALREADY)
-		object_write_free(write);
-	else
-		object_write_queued(exchange, write, r, &why);
+	patching->write->dry_run = trial > 0;
+	patching->write->patch_type = (int) type;
+	bytes += patching->present ? patching->present->json_length : 0;
+	aside_begin(exchange, target, &class, bytes, patching);
 }

@@ -5,7 +5,7 @@
  * The answer comes when the write is committed, not when it is queued. A trial (dryRun=All) goes
  * the same way through the store and is not stored.
  */
-#include "api/objects/objects.h"
+#include "api/objects/aside.h"
 
 #include "agent.h"
 #include "base/cleanup.h"
@@ -215,34 +215,79 @@ static int object_begin(const struct kind_row *row, const struct object **object
 	return 0;
 }
 
-void objects_create(struct exchange *exchange, const struct target *target)
-{
-	cleanup_object const struct object *object = NULL;
-	struct object_write *write;
-	struct failure why = { 0 };
-	int trial = query_dry_run(exchange, "CreateOptions");
-	int made_name, r;
+/* What is made of a body, aside from the loop. */
+struct proposal {
+	/* References: of an update what the body says, and what that was joined with. */
+	const struct object *object, *body, *present;
+	bool dry_run, made_name;
+	unsigned int rights;
+	int error; /* why it is refused, with @why; 0: it is not */
+	struct failure why;
+};
 
-	if (trial < 0)
+static void proposal_free(void *work)
+{
+	struct proposal *proposal = work;
+
+	(void) object_unref(proposal->object);
+	(void) object_unref(proposal->body);
+	(void) object_unref(proposal->present);
+	free(proposal);
+}
+
+static struct proposal *proposal_new(const struct exchange *exchange, bool dry_run)
+{
+	struct proposal *proposal = calloc(1, sizeof(*proposal));
+
+	if (proposal) {
+		proposal->dry_run = dry_run;
+		proposal->rights = exchange->rights;
+	}
+	return proposal;
+}
+
+static void propose_create(struct exchange *exchange, const struct target *target, void *work)
+{
+	struct proposal *proposal = work;
+	struct failure *why = &proposal->why;
+	int r = body_object(exchange, target->row, target_namespace(target), &proposal->object);
+
+	if (r < 0)
 		return;
-	made_name = body_object(exchange, target->row, target_namespace(target), &object);
-	if (made_name < 0)
-		return;
-	r = object_begin(target->row, &object, &why);
-	write = object_write_new(exchange, target, object->meta.name);
+	proposal->made_name = r > 0;
+	r = object_begin(target->row, &proposal->object, why);
+	proposal->error = r < 0 ? r : authorize_object(proposal->rights, proposal->object, why);
+}
+
+static void create_proposed(struct exchange *exchange, const struct target *target, void *work)
+{
+	struct proposal *proposal = work;
+	struct object_write *write =
+		object_write_new(exchange, target, proposal->object->meta.name);
+	int r = proposal->error;
+
 	if (!write)
 		return;
-	write->dry_run = trial > 0;
-	write->object = TAKE_PTR(object);
-	if (made_name > 0) {
+	write->dry_run = proposal->dry_run;
+	write->object = TAKE_PTR(proposal->object);
+	if (proposal->made_name) {
 		write->again = create_again;
 		write->retry_error = -EEXIST;
 	}
 	if (r == 0)
-		r = authorize_object(write->rights, write->object, &why);
-	if (r == 0)
-		r = create(write, &why);
-	object_write_queued(exchange, write, r, &why);
+		r = create(write, &proposal->why);
+	object_write_queued(exchange, write, r, &proposal->why);
+}
+
+void objects_create(struct exchange *exchange, const struct target *target)
+{
+	static const struct aside_class class = { propose_create, create_proposed, proposal_free };
+	int trial = query_dry_run(exchange, "CreateOptions");
+
+	if (trial < 0)
+		return;
+	aside_begin(exchange, target, &class, exchange->body_length,
+		    proposal_new(exchange, trial > 0));
 }
 
 /* ---- update ---- */
@@ -289,38 +334,88 @@ static bool is_named_by(struct exchange *exchange, const struct object *object, 
 	return false;
 }
 
-void objects_update(struct exchange *exchange, const struct target *target)
+static int join_body(struct proposal *proposal, const struct target *target)
 {
-	struct store *store = agent_store(exchange->agent);
-	cleanup_object const struct object *object = NULL;
-	struct store_precondition expected = { 0 };
-	const struct object *present;
-	struct object_write *write;
-	struct failure why = { 0 };
-	int trial = query_dry_run(exchange, "UpdateOptions");
+	const struct object *present = proposal->present;
+	const char *uid = proposal->body->meta.uid;
+
+	(void) object_unref(proposal->object);
+	proposal->object = object_ref(proposal->body);
+	if (!present)
+		return -ENOENT;
+	if (*uid && strcmp(uid, present->meta.uid) != 0)
+		return -ESTALE;
+	return object_join_present(present, target->status, &proposal->object, &proposal->why);
+}
+
+/* Rights are those to what is written, the part that stays included. */
+static void join(struct proposal *proposal, const struct target *target)
+{
+	int r = join_body(proposal, target);
+
+	if (r == 0)
+		r = authorize_object(proposal->rights, proposal->object, &proposal->why);
+	proposal->error = r;
+}
+
+static void propose_update(struct exchange *exchange, const struct target *target, void *work)
+{
+	struct proposal *proposal = work;
+
+	if (body_object(exchange, target->row, target_namespace(target), &proposal->body) >= 0 &&
+	    is_named_by(exchange, proposal->body, target->name))
+		join(proposal, target);
+}
+
+static const struct object *present_of(struct exchange *exchange, const struct target *target)
+{
+	return store_get(agent_store(exchange->agent), target->row->kind, target_namespace(target),
+			 target->name);
+}
+
+static void update_proposed(struct exchange *exchange, const struct target *target, void *work)
+{
+	struct proposal *proposal = work;
+	const struct object *present = present_of(exchange, target);
+	const struct store_precondition expected = {
+		.resource_version = proposal->body->meta.resource_version,
+		.dry_run = proposal->dry_run,
+	};
+	struct object_write *write = object_write_new(exchange, target, target->name);
 	int r;
 
-	if (trial < 0 ||
-	    body_object(exchange, target->row, target_namespace(target), &object) < 0 ||
-	    !is_named_by(exchange, object, target->name))
-		return;
-	present = store_get(store, target->row->kind, target_namespace(target), target->name);
-	expected.resource_version = object->meta.resource_version;
-	expected.dry_run = trial > 0;
-	if (!present)
-		r = -ENOENT;
-	else if (*object->meta.uid && strcmp(object->meta.uid, present->meta.uid) != 0)
-		r = -ESTALE;
-	else
-		r = object_join_present(present, target->status, &object, &why);
-	write = object_write_new(exchange, target, target->name);
 	if (!write)
 		return;
-	write->dry_run = expected.dry_run;
-	write->object = object_ref(object);
+	if (present != proposal->present) { /* another wrote meanwhile */
+		(void) object_unref(proposal->present);
+		proposal->present = object_ref(present);
+		proposal->why = (struct failure){ 0 };
+		join(proposal, target);
+	}
+	write->dry_run = proposal->dry_run;
+	write->object = object_ref(proposal->object);
+	r = proposal->error;
 	if (r == 0)
-		r = authorize_object(write->rights, object, &why);
-	if (r == 0)
-		r = store_update(store, object, &expected, object_write_done, write);
-	object_write_queued(exchange, write, r, &why);
+		r = store_update(write->store, write->object, &expected, object_write_done, write);
+	object_write_queued(exchange, write, r, &proposal->why);
+}
+
+static size_t bytes_of(const struct object *object)
+{
+	return object ? object->json_length : 0;
+}
+
+void objects_update(struct exchange *exchange, const struct target *target)
+{
+	static const struct aside_class class = { propose_update, update_proposed, proposal_free };
+	const struct object *present = present_of(exchange, target);
+	struct proposal *proposal;
+	int trial = query_dry_run(exchange, "UpdateOptions");
+
+	if (trial < 0)
+		return;
+	proposal = proposal_new(exchange, trial > 0);
+	if (proposal)
+		proposal->present = object_ref(present);
+	aside_begin(exchange, target, &class, exchange->body_length + bytes_of(present), proposal);
 }
