@@ -429,8 +429,15 @@ static void store_read_then_again(void *userdata, int error, const struct object
 
 static void take_success(struct sending *sending, const struct object *object)
 {
-	bool is_old;
+	bool is_old =
+		versions_find(sending->cluster, object->meta.uid) > object->meta.resource_version;
 
+	if (sending->step == STEP_READ && is_old) {
+		/* The watch has shown more meanwhile, which the store may not have yet. */
+		if (sending->conflicts++ >= CONFLICTS_MAX || send(sending, "GET", "", NULL) < 0)
+			refuse(sending, -ESTALE, "was changed meanwhile: read it again");
+		return;
+	}
 	if (sending->step == STEP_READ) {
 		versions_note(sending->cluster, object);
 		if (store_mirror(sending->cluster->options.store, object, store_read_then_again,
@@ -444,7 +451,6 @@ static void take_success(struct sending *sending, const struct object *object)
 		end(sending, 0, object, NULL);
 		return;
 	}
-	is_old = versions_find(sending->cluster, object->meta.uid) > object->meta.resource_version;
 	if (!is_old)
 		versions_note(sending->cluster, object);
 	if (sending->step == STEP_MAIN && sending->status_patch && *sending->status_patch) {

@@ -5,7 +5,7 @@ Plain HTTP on loopback. It gives a node the rights that a real one gave (tests/c
 the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pods of the node refer to; all else is
 403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
-that is not there, and of each that was patched, and the answer waits for its return.
+that is not there, and of each that was patched, and the answer waits for its return; slow that of each that is read.
 """
 import datetime
 import http.server
@@ -113,7 +113,7 @@ class Cluster:
 
 class Server:
     def __init__(self, cluster):
-        self.cluster, self.fault, self.late, self.requests, self.generation = cluster, None, None, [], 0
+        self.cluster, self.fault, self.late, self.slow, self.requests, self.generation = cluster, None, None, None, [], 0
         self.grants = set()
         server = self
 
@@ -256,6 +256,8 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
                 self.scripted.late(self.path)
             self.refuse(404, "NotFound", f"{plural} \"{name}\" not found", plural, name)
         else:
+            if self.scripted.slow:
+                self.scripted.slow(self.path)
             self.answer(200, found)
 
     def list(self, plural, namespace, query):
