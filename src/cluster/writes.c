@@ -235,6 +235,8 @@ static int send_delete(struct sending *sending)
 	(void) json_set_string(tree, "apiVersion", "v1");
 	if (write->uid)
 		(void) json_set_string(json_add_object(tree, "preconditions"), "uid", write->uid);
+	if (write->has_grace)
+		(void) json_set_int(tree, "gracePeriodSeconds", write->grace_seconds);
 	body = json_print(tree);
 	return body ? send(sending, "DELETE", "", body) : -ENOMEM;
 }

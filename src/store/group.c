@@ -33,6 +33,8 @@ struct write *write_new(enum admit_verb verb, enum object_kind kind, const char 
 		write->expected_version = precondition->resource_version;
 	write->follows = precondition && precondition->follows;
 	write->dry_run = precondition && precondition->dry_run;
+	write->has_grace = precondition && precondition->has_grace;
+	write->grace_seconds = write->has_grace ? precondition->grace_seconds : 0;
 	if (!write->name_space || !write->name ||
 	    (precondition && precondition->uid && !write->uid))
 		return write_free(write);

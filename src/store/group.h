@@ -27,6 +27,8 @@ struct write {
 	uint64_t expected_version;     /* 0: expects nothing */
 	bool follows;                  /* refused when the write before it is */
 	bool dry_run;
+	bool has_grace; /* of a delete, for the server */
+	int64_t grace_seconds;
 	bool mirrors;        /* a server's object: it was admitted there, and is taken as it is */
 	store_edit_fn *edit; /* makes @object again when there is another version; NULL: refused */
 	store_done_fn *done;

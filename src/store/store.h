@@ -141,13 +141,14 @@ typedef void store_done_fn(void *userdata, int error, const struct object *resul
 struct store_precondition {
 	const char *uid;
 	uint64_t resource_version;
-	/* The write queued just before this one, in the same turn, is the one it builds on: it is
-	 * -ESTALE when that one fails. So the steps of one decision need no commit each, and the
-	 * versions that they make need not be known. */
+	/* -ESTALE when the write queued just before this one, in the same turn, fails. So the steps
+	 * of one decision need no commit each, and no versions. */
 	bool follows;
 	/* Admitted in its turn and answered as if it were stored, with the version of the present
 	 * object (0 for a new one); nothing is. */
 	bool dry_run;
+	bool has_grace; /* of a delete, for a kube-apiserver */
+	int64_t grace_seconds;
 };
 
 /**
@@ -156,8 +157,7 @@ struct store_precondition {
  * @precondition: copied; may be NULL
  * @done:         may be NULL for those who do not care; errors are then logged
  *
- * store_create_expecting is store_create with a precondition, of which only follows and dry_run can
- * mean something.
+ * store_create_expecting is store_create with follows and dry_run of a precondition.
  *
  * store_update without a resourceVersion in @precondition replaces whatever is there. An update
  * that changes nothing is answered with the present object and makes no new version. store_delete

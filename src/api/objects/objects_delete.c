@@ -68,7 +68,8 @@ static bool is_grace_period(const char *text)
 	return text[strspn(text, "0123456789")] == '\0' && *text && strlen(text) < 19;
 }
 
-static int check_options(struct exchange *exchange, const struct cJSON *tree)
+static int check_options(struct exchange *exchange, const struct cJSON *tree,
+			 struct store_precondition *ret)
 {
 	const char *policy = option_of(exchange, tree, "propagationPolicy");
 	const char *grace = api_path_parameter(&exchange->path, "gracePeriodSeconds");
@@ -92,8 +93,11 @@ static int check_options(struct exchange *exchange, const struct cJSON *tree)
 		  (!json_int64(grace_item, &seconds) || seconds < 0)))
 		(void) snprintf(why, sizeof(why),
 				"gracePeriodSeconds: Invalid value: must be a number of seconds");
-	else
+	else {
+		ret->has_grace = grace || (grace_item && !json_is_null(grace_item));
+		ret->grace_seconds = grace && !grace_item ? strtoll(grace, NULL, 10) : seconds;
 		return 0;
+	}
 	refuse_options(exchange, "DeleteOptions", why);
 	return -EINVAL;
 }
@@ -144,7 +148,7 @@ static int read_options(struct exchange *exchange, struct delete_options *ret)
 	ret->expected.dry_run = r > 0;
 	r = read_body(exchange, &ret->tree);
 	if (r == 0)
-		r = check_options(exchange, ret->tree);
+		r = check_options(exchange, ret->tree, &ret->expected);
 	if (r == 0)
 		r = check_dry_run(exchange, json_get(ret->tree, "dryRun"), &ret->expected.dry_run);
 	if (r < 0)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/mini-kubelet beside a podvold, with an image that holds busybox, in a namespace where crun works."""
+import json
+import os
+import shutil
+import subprocess
+
+import node
+from node import Skip
+
+PROGRAM = os.path.join(node.BUILD, "examples/mini-kubelet/mini-kubelet")
+HOOK = os.path.join(node.BUILD, "podvol-oci-hook")
+BUSYBOX = "/bin/busybox"
+
+
+def container(script, **more):
+    """One that has the pod's volume "data" and runs a script in busybox's shell."""
+    return {"name": "main", "image": "busybox", "command": [BUSYBOX, "sh", "-c"], "args": [script],
+            "volumeMounts": [{"name": "data", "mountPath": "/data"}], **more}
+
+
+class Kubelet:
+    def __init__(self, n):
+        for program in ("crun", BUSYBOX):
+            if not shutil.which(program):
+                raise Skip(f"{program} is not installed")
+        self.node, self.process = n, None
+        self.images, self.state = os.path.join(n.top, "images"), os.path.join(n.top, "mini")
+        os.makedirs(os.path.join(self.images, "busybox/bin"))
+        shutil.copy(BUSYBOX, os.path.join(self.images, "busybox/bin"))
+        subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
+
+    def start(self):
+        with open(os.path.join(self.node.top, "mini.log"), "ab") as log:
+            self.process = subprocess.Popen([PROGRAM, "-i", self.images, "-s", self.state, "-k", self.node.socket, "-H", HOOK,
+                                             "-o", "--cgroup-manager=disabled"], stdout=log, stderr=log)
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def crun(self, *arguments):
+        done = subprocess.run(["crun", "--cgroup-manager=disabled", f"--root={self.state}/crun", *arguments],
+                              capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode == 0 else ""
+
+    def bundles(self):
+        """Their names are the ids of containers; beside them lies what crun stores."""
+        return [name for name in os.listdir(self.state) if name != "crun"] if os.path.isdir(self.state) else []
+
+    def container(self):
+        """The one that runs: {id, pid, status}, or {}."""
+        states = [json.loads(state) for state in map(lambda i: self.crun("state", i), self.bundles()) if state]
+        return next((state for state in states if state["status"] == "running"), {})
+
+    def said(self):
+        with open(os.path.join(self.node.top, "mini.log"), encoding="utf-8") as file:
+            return f"mini-kubelet said:\n{file.read()}\npodvold said:\n{self.node.said()}"
+
+    def close(self):
+        """Also after a failure: nothing that was started here goes on."""
+        self.kill()
+        for name in self.bundles():
+            self.crun("delete", "--force", name)
+        subprocess.run(["umount", "/sys/fs/cgroup"], check=True)
