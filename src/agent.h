@@ -99,9 +99,11 @@ struct cJSON *agent_view_threads(struct agent *agent);
 struct cJSON *agent_view_foreign_volumes(struct agent *agent);
 /* {"podvol": "0.1.0", "kubernetes": "v1.32.0", ...}: the rest, as name and string. */
 struct cJSON *agent_view_version(struct agent *agent);
-/* How it is with a pod's volumes, in one word for tables, as volume_rows_word() or "VolumesHeld"; a
- * constant; NULL: it has none here. Cost: that pod's volumes. */
+/* pod_conditions_word(), for tables: a constant; NULL: it has no volumes here. Cost: its volumes.
+ */
 const char *agent_pod_volumes(struct agent *agent, const struct object *pod);
+/* pod_conditions_print(). */
+int agent_pod_print(struct agent *agent, const struct object *pod, char **ret);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);
 /* Could its containers write, on this node? For write_check_look(). Return: 0; -ENOMEM. */

@@ -211,6 +211,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = look_up_errors_new(&agent->reporter, &agent->look_up_errors);
 	if (r >= 0)
+		r = agent_open_pod_conditions(agent);
+	if (r >= 0)
 		r = walks_new(&agent->reporter, &agent->views.copies, &agent->walks);
 	if (r >= 0)
 		r = agent_open_statistics(agent);
@@ -314,6 +316,8 @@ static void on_looked(void *userdata, const struct object *pod)
 	struct agent *agent = userdata;
 
 	look_up_errors_note(agent->look_up_errors, pod);
+	if (pod_conditions_looked(agent->views.pods, pod))
+		agent_request_turn(agent);
 	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
 	agent_look_at_entries(agent, pod->meta.uid);
 }
@@ -551,10 +555,7 @@ struct agent *agent_free(struct agent *agent)
 	holds_free(agent->holds.table);
 	look_up_errors_free(agent->look_up_errors);
 	walks_free(agent->walks);
-	volume_events_free(agent->views.events);
-	step_log_free(agent->views.steps);
-	volume_links_free(agent->views.links);
-	metrics_free(agent->views.metrics);
+	agent_close_views(agent);
 	plan_done(&agent->plan);
 	actual_free(agent->actual);
 	desired_free(agent->desired);

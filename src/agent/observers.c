@@ -19,10 +19,14 @@ static void controllers_changed(void *userdata, const struct volume_change *chan
 	csi_controllers_look_again(agent->controllers.csi);
 }
 
-static void waiters_changed(void *waits, const struct volume_change *change)
+static void pod_changed(void *userdata, const struct volume_change *change)
 {
+	struct agent *agent = userdata;
+
 	if (change->pod_uid)
-		mount_waiters_pod_changed(waits, change->pod_uid);
+		agent_pod_changed(agent, change->pod_uid);
+	else if (pod_conditions_volume_changed(agent->views.pods, change->unique_name))
+		agent_request_turn(agent);
 }
 
 static void uid_changed(void *userdata, const struct volume_change *change)
@@ -85,7 +89,7 @@ static struct observers observers_of(struct agent *agent)
 		{ &agent->node_expand, .started = node_expand_step_started,
 		  .ended = node_expand_step_ended },
 		{ agent, .changed = controllers_changed },
-		{ agent->waits, .changed = waiters_changed },
+		{ agent, .changed = pod_changed },
 		{ agent, .changed = uid_changed },
 		{ &agent->views.tables, .explain_set_up = operation_list_explain,
 		  .explain_teardown = operation_list_explain },

@@ -41,6 +41,7 @@
 #include "state/state.h"
 #include "status/mount_waiters.h"
 #include "status/operation_list.h"
+#include "status/pod_conditions.h"
 #include "status/statistics.h"
 #include "status/view_time.h"
 #include "status/volume_events.h"
@@ -134,6 +135,7 @@ struct agent {
 		struct metrics *metrics;
 		struct copies copies;
 		struct size_limits *size_limits; /* NULL in tests */
+		struct pod_conditions *pods;     /* so, too */
 	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */
@@ -166,10 +168,18 @@ int agent_on_turn(sd_event_source *source, void *userdata);
 void agent_on_retry(void *userdata, const char *unique_name);
 void agent_look_at_entries(struct agent *agent, const char *pod_uid);
 
+/* Something of a pod changed that those who wait for it, or watch it, may want to see. */
+void agent_pod_changed(struct agent *agent, const char *pod_uid);
+
 /* ---- step_results.c ---- */
 
 /* A step ended: reported, applied to the table, noted in the ledger, another turn requested. */
 void agent_on_ended(void *userdata, const struct operation_ended *ended);
+
+/* ---- views.c ---- */
+
+/* Frees what only shows: after what it looks at has ended, before the tables go. */
+void agent_close_views(struct agent *agent);
 
 /* ---- agent.c ---- */
 

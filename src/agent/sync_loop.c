@@ -46,6 +46,13 @@ void agent_look_at_entries(struct agent *agent, const char *pod_uid)
 	}
 }
 
+void agent_pod_changed(struct agent *agent, const char *pod_uid)
+{
+	if (pod_conditions_changed(agent->views.pods, pod_uid))
+		agent_request_turn(agent);
+	mount_waiters_pod_changed(agent->waits, pod_uid);
+}
+
 /* ---- store changes ---- */
 
 /* Waiters hear of a pod that changed even when no volume of it did. */
@@ -53,6 +60,7 @@ static void pod_changed(struct agent *agent, const struct object *pod)
 {
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
 	pod_holds_pod_changed(&agent->holds, pod);
+	(void) pod_conditions_looked(agent->views.pods, pod);
 	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
 	agent_look_at_entries(agent, pod->meta.uid);
 }
@@ -350,6 +358,7 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 	start_plan(agent);
 	volumes_in_use_settle(agent->controllers.volumes_in_use, may_unmount(agent, all_taken));
 	busy_watch_search(agent->holds.users);
+	pod_conditions_settle(agent->views.pods);
 	if (all_taken) {
 		foreign_volumes_settled(agent->foreign_volumes);
 		takeover_settled(agent->takeover);

@@ -27,11 +27,21 @@ struct cJSON *agent_view_volume(struct agent *agent, const char *word)
 
 const char *agent_pod_volumes(struct agent *agent, const struct object *pod)
 {
-	const char *word =
-		volume_rows_word(&agent->views.tables, agent->mounts.faults, pod->meta.uid);
-	bool is_held = holds_of_pod(agent->holds.table, pod->meta.uid, 0) != NULL;
+	return pod_conditions_word(agent->views.pods, pod->meta.uid);
+}
 
-	return word == volumes_mounted && is_held ? "VolumesHeld" : word;
+int agent_pod_print(struct agent *agent, const struct object *pod, char **ret)
+{
+	return pod_conditions_print(agent->views.pods, pod, ret);
+}
+
+void agent_close_views(struct agent *agent)
+{
+	pod_conditions_free(agent->views.pods);
+	volume_events_free(agent->views.events);
+	step_log_free(agent->views.steps);
+	volume_links_free(agent->views.links);
+	metrics_free(agent->views.metrics);
 }
 
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node)

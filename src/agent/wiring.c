@@ -25,6 +25,8 @@ void agent_record_event(void *userdata, const struct object *about, const char *
 	struct agent *agent = userdata;
 
 	events_record(agent->events, about, type, reason, text, realtime_usec());
+	if (pod_conditions_reported(agent->views.pods, about))
+		agent_request_turn(agent);
 }
 
 bool agent_uses_volume(void *userdata, const struct persistent_volume *volume)
@@ -50,7 +52,7 @@ static void request_turn(void *userdata)
 
 static void pod_changed(void *userdata, const char *pod_uid)
 {
-	mount_waiters_pod_changed(((struct agent *) userdata)->waits, pod_uid);
+	agent_pod_changed(userdata, pod_uid);
 }
 
 int agent_open_drift(struct agent *agent, struct failure *reterr)
@@ -168,6 +170,24 @@ int agent_open_volume_faults(struct agent *agent, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "cannot look for faults of volumes") : 0;
 }
 
+static bool is_held(void *userdata, const char *pod_uid)
+{
+	return holds_of_pod(((const struct agent *) userdata)->holds.table, pod_uid, 0) != NULL;
+}
+
+int agent_open_pod_conditions(struct agent *agent)
+{
+	const struct pod_conditions_options options = {
+		.reporter = &agent->reporter,
+		.faults = &agent->mounts.faults,
+		.is_held = is_held,
+		.with_phase = !cluster_mode(agent),
+		.userdata = agent,
+	};
+
+	return pod_conditions_new(&options, &agent->views.pods);
+}
+
 /* Who drains waits for a stuck operation no longer. */
 void agent_on_slow(void *userdata, const struct operation_view *view)
 {
@@ -176,7 +196,9 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 	hung_operations_report(&agent->reporter, view);
 	if (view->pace == PACE_STUCK)
 		agent_request_turn(agent);
-	mount_waiters_pod_changed(agent->waits, view->pod_uid);
+	agent_pod_changed(agent, view->pod_uid);
+	if (pod_conditions_volume_changed(agent->views.pods, view->unique_name))
+		agent_request_turn(agent);
 }
 
 int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
@@ -325,7 +347,7 @@ static void pod_released(void *userdata, const char *uid, const char *name_space
 {
 	struct agent *agent = userdata;
 
-	mount_waiters_pod_changed(agent->waits, uid);
+	agent_pod_changed(agent, uid);
 	manifest_source_uid_freed(agent->manifests, uid);
 	if (agent->populator)
 		populator_pod(agent->populator, name_space, name, monotonic_usec());
@@ -377,7 +399,11 @@ bool agent_pod_must_wait(void *userdata, const struct object *pod)
 int agent_hold_add(struct agent *agent, const struct hold_request *request,
 		   char ret_id[HOLD_ID_BYTES], struct failure *reterr)
 {
-	return pod_holds_add(&agent->holds, request, ret_id, reterr);
+	int r = pod_holds_add(&agent->holds, request, ret_id, reterr);
+
+	if (r >= 0)
+		agent_pod_changed(agent, request->uid);
+	return r;
 }
 
 int agent_hold_remove(struct agent *agent, const char *pod_uid, const char *id,

@@ -38,6 +38,7 @@ bool agent_has_all_sources(void *userdata);
 
 /* Each fills in its member of the agent. Return: 0 or negative errno. */
 int agent_open_drift(struct agent *agent, struct failure *reterr);
+int agent_open_pod_conditions(struct agent *agent);
 int agent_open_statistics(struct agent *agent);
 int agent_open_volume_faults(struct agent *agent, struct failure *reterr);
 int agent_open_mount_waiters(struct agent *agent);

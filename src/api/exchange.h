@@ -136,6 +136,11 @@ void reply_tree(struct exchange *exchange, int status, struct cJSON *tree);
 struct cJSON *table_of_objects(struct agent *agent, enum object_kind kind,
 			       const struct object *const *objects, size_t count,
 			       uint64_t now_usec);
+/* An object's JSON with what @agent knows of it, freed with free(); NULL in @ret: as it is stored.
+ * Return: 0 or -ENOMEM. */
+int print_object(struct agent *agent, const struct object *object, char **ret);
+/* The same as a tree, freed with json_free(); NULL: no memory. */
+struct cJSON *shown_tree(struct agent *agent, const struct object *object);
 /* One object; as Table a table of one row. */
 void reply_object(struct exchange *exchange, int status, const struct object *object);
 void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)

@@ -93,9 +93,35 @@ void reply_tree(struct exchange *exchange, int status, struct cJSON *tree)
 	reply_bytes(exchange, status, type, text, text ? strlen(text) : 0);
 }
 
-static void reply_object_yaml(struct exchange *exchange, int status, const struct object *object)
+int print_object(struct agent *agent, const struct object *object, char **ret)
 {
-	reply_tree(exchange, status, object_tree(object));
+	*ret = NULL;
+	return object->kind == KIND_POD ? agent_pod_print(agent, object, ret) : 0;
+}
+
+struct cJSON *shown_tree(struct agent *agent, const struct object *object)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX + FAILURE_TEXT_BYTES * 8,
+					    .depth = OBJECT_DEPTH_MAX,
+					    .is_own = true };
+	cleanup_free char *text = NULL;
+	struct cJSON *tree = NULL;
+
+	if (print_object(agent, object, &text) < 0)
+		return NULL;
+	if (!text)
+		return object_tree(object);
+	return json_parse(text, strlen(text), &limits, &tree, NULL) < 0 ? NULL : tree;
+}
+
+static void reply_object_json(struct exchange *exchange, int status, const struct object *object)
+{
+	char *text;
+	int r = print_object(exchange->agent, object, &text);
+
+	if (r == 0 && !text)
+		text = strndup(object->json, object->json_length);
+	reply_bytes(exchange, status, type_json, text, text ? strlen(text) : 0);
 }
 
 static const char *pod_volumes(void *userdata, const struct object *pod)
@@ -118,10 +144,9 @@ void reply_object(struct exchange *exchange, int status, const struct object *ob
 			   table_of_objects(exchange->agent, object->kind, &object, 1,
 					    realtime_usec()));
 	else if (exchange->form == FORM_YAML)
-		reply_object_yaml(exchange, status, object);
+		reply_tree(exchange, status, shown_tree(exchange->agent, object));
 	else
-		reply_bytes(exchange, status, type_json, strndup(object->json, object->json_length),
-			    object->json_length);
+		reply_object_json(exchange, status, object);
 }
 
 /* "Required value: ..." says of which kind the fault is. */

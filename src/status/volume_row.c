@@ -7,6 +7,7 @@
  */
 #include "status/volume_row.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "status/attempt_text.h"
 #include "status/status.h"
@@ -232,30 +233,62 @@ bool volume_rows_explain_untried(const struct volume_tables *tables, struct fail
 
 const char volumes_mounted[] = "VolumesMounted";
 
+/* From the best to the worst. */
+enum grade { GRADE_NONE, GRADE_MOUNTED, GRADE_PENDING, GRADE_FAILING, GRADE_STUCK, GRADE_COUNT };
+
+static const char *const grade_words[] = {
+	[GRADE_NONE] = NULL,
+	[GRADE_MOUNTED] = volumes_mounted,
+	[GRADE_PENDING] = "VolumesPending",
+	[GRADE_FAILING] = "VolumesFailing",
+	[GRADE_STUCK] = "VolumesStuck",
+};
+static_assert(ARRAY_SIZE(grade_words) == GRADE_COUNT, "a word for every grade");
+
 struct summary {
 	const struct volume_tables *tables;
 	const struct volume_faults *faults;
-	bool has_mounted, has_pending, has_failed, is_stuck;
+	struct failure *why; /* of the first of the worst; NULL: not asked */
+	enum grade grade;
 };
+
+/* Return: is it to be said why? */
+static bool is_worse(struct summary *summary, enum grade grade)
+{
+	if (grade <= summary->grade)
+		return false;
+	summary->grade = grade;
+	return summary->why != NULL;
+}
+
+static void summarize_mounted(const struct volume_row *row, struct summary *summary)
+{
+	const char *fault = volume_faults_find(summary->faults, row->unique_name);
+
+	if (is_worse(summary, fault ? GRADE_FAILING : GRADE_MOUNTED) && fault)
+		(void) failed_plain(summary->why, -EIO, "volume '%s': %s", row->outer_name, fault);
+}
 
 static int summarize(const struct volume_row *row, void *userdata)
 {
 	struct summary *summary = userdata;
+	enum grade grade = GRADE_PENDING;
 	struct operation_view view;
 
 	if (!row->want_pod)
 		return 0;
 	if (row->have_pod && row->have_pod->state == MOUNT_DONE) {
-		summary->has_mounted = true;
-		summary->has_failed |=
-			volume_faults_find(summary->faults, row->unique_name) != NULL;
+		summarize_mounted(row, summary);
 		return 0;
 	}
-	summary->has_pending = true;
-	if (!volume_row_operation(summary->tables, row, &view))
-		return 0;
-	summary->has_failed |= view.attempts > 0;
-	summary->is_stuck |= view.pace == PACE_STUCK;
+	if (volume_row_operation(summary->tables, row, &view)) {
+		if (view.pace == PACE_STUCK)
+			grade = GRADE_STUCK;
+		else if (view.attempts > 0)
+			grade = GRADE_FAILING;
+	}
+	if (is_worse(summary, grade))
+		volume_row_explain(summary->tables, row, summary->why);
 	return 0;
 }
 
@@ -265,24 +298,20 @@ static void summarize_errors(const struct desired_errors *errors, struct summary
 	for (size_t i = 0; errors && i < errors->count; i++) {
 		bool is_under_way = errors->codes[i] == -EINPROGRESS;
 
-		summary->has_pending |= is_under_way;
-		summary->has_failed |= !is_under_way;
+		if (is_worse(summary, is_under_way ? GRADE_PENDING : GRADE_FAILING))
+			(void) failed_plain(summary->why, errors->codes[i],
+					    "volume '%s' cannot be looked up: %s",
+					    errors->volumes[i], errors->texts[i]);
 	}
 }
 
 const char *volume_rows_word(const struct volume_tables *tables, const struct volume_faults *faults,
-			     const char *pod_uid)
+			     const char *pod_uid, struct failure *why)
 {
-	struct summary summary = { .tables = tables, .faults = faults };
+	struct summary summary = { .tables = tables, .faults = faults, .why = why };
 
 	assert(tables && pod_uid);
 	(void) volume_rows_of_pod(tables, pod_uid, summarize, &summary);
 	summarize_errors(desired_errors(tables->desired, pod_uid), &summary);
-	if (summary.is_stuck)
-		return "VolumesStuck";
-	if (summary.has_failed)
-		return "VolumesFailing";
-	if (summary.has_pending)
-		return "VolumesPending";
-	return summary.has_mounted ? volumes_mounted : NULL;
+	return grade_words[summary.grade];
 }

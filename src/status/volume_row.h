@@ -59,9 +59,11 @@ extern const char volumes_mounted[];
 /**
  * volume_rows_word - how it is with the volumes of a pod
  * @faults: as volume_faults_find(); NULL: none are known
+ * @why:    written of a pod that has volumes which are not mounted or not well: of the first of the
+ *          worst; NULL: not asked
  *
  * Return: volumes_mounted; "VolumesFailing": one could not be looked up or mounted, or is faulty;
  * "VolumesStuck": a step hangs; "VolumesPending"; NULL: it has none here. Cost: that pod's volumes.
  */
 const char *volume_rows_word(const struct volume_tables *tables, const struct volume_faults *faults,
-			     const char *pod_uid);
+			     const char *pod_uid, struct failure *why);

@@ -252,14 +252,15 @@ static void apply(struct store *store, const struct admitted *member)
 		.resource_version = member->resource_version,
 		.object = member->result ? member->result : member->old,
 		.previous = member->old,
+		.touched = member->write->touches,
 	};
 	const struct write *write = member->write;
 
 	ring_append(&store->ring, &change);
 	/* The ring keeps what the cache lets go, so borrowed pointers live on for this turn. */
-	if (member->result)
+	if (member->result && !write->touches)
 		(void) object_unref(cache_put(&store->cache, member->result));
-	else
+	else if (!member->result)
 		(void) object_unref(
 			cache_remove(&store->cache, write->kind, write->name_space, write->name));
 }

@@ -302,6 +302,16 @@ static int judge_mirror(const struct group *group, struct cache *cache, struct a
 	return r;
 }
 
+/* What was there is there afterwards, too. */
+static int judge_touch(struct admitted *member)
+{
+	int r = check_presence(member, false);
+
+	if (r == 0)
+		member->result = object_ref(member->old);
+	return r;
+}
+
 static int judge(const struct group *group, struct cache *cache, struct admitted *member,
 		 bool is_taken, uint64_t now_usec)
 {
@@ -315,6 +325,8 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 
 	if (write->mirrors)
 		return judge_mirror(group, cache, member, is_taken);
+	if (write->touches)
+		return judge_touch(member);
 	r = check_presence(member, is_taken);
 	if (r == 0)
 		r = check_uid(group, cache, member);
@@ -380,7 +392,7 @@ static void add_change(struct group *group, const struct admitted *member)
 	const struct object *result = member->result;
 	enum kind_durability durability = kind_row(write->kind)->durability;
 
-	if (group->unstored_kinds & 1U << write->kind)
+	if (write->touches || group->unstored_kinds & 1U << write->kind)
 		durability = KIND_VOLATILE;
 	group->resource_version = member->resource_version;
 	group->growth[store_place(write->kind)] +=
@@ -413,7 +425,8 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	if (member->failure->error < 0 || edit_again(member) < 0 ||
 	    judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
-	else if (member->old && member->result && is_unchanged(member->old, member->result))
+	else if (!write->touches && member->old && member->result &&
+		 is_unchanged(member->old, member->result))
 		member->verdict = VERDICT_UNCHANGED;
 	else if (check_quota(group, cache, member) < 0)
 		member->verdict = VERDICT_REFUSED;
@@ -431,7 +444,8 @@ void group_fail(struct group *group, const struct failure *failure)
 	for (size_t i = 0; i < group->count; i++) {
 		struct admitted *member = &group->members[i];
 
-		if (member->verdict != VERDICT_CHANGES && !member->relies_on_group)
+		if (!member->relies_on_group &&
+		    (member->verdict != VERDICT_CHANGES || member->write->touches))
 			continue;
 		member->verdict = VERDICT_REFUSED;
 		*member->failure = *failure;

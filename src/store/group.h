@@ -29,6 +29,7 @@ struct write {
 	bool dry_run;
 	bool has_grace; /* of a delete, for the server */
 	int64_t grace_seconds;
+	bool touches;        /* changes nothing: see touch.h */
 	bool mirrors;        /* a server's object: it was admitted there, and is taken as it is */
 	store_edit_fn *edit; /* makes @object again when there is another version; NULL: refused */
 	store_done_fn *done;

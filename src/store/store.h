@@ -49,8 +49,7 @@ void store_take_no_locks(void);
 int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
 			struct failure *reterr);
 
-/* Where the objects of a kind live. */
-enum store_place { STORE_ON_DISK, STORE_IN_MEMORY, STORE_PLACES };
+enum store_place { STORE_ON_DISK, STORE_IN_MEMORY, STORE_PLACES }; /* of the objects of a kind */
 enum store_place store_place(enum object_kind kind);
 
 /* How much the objects of each place may have in all, as JSON; 0: any amount. */
@@ -210,15 +209,16 @@ struct store_change {
 	uint64_t resource_version;
 	const struct object *object;   /* as it is now; for STORE_DELETED as it was last */
 	const struct object *previous; /* NULL for STORE_ADDED */
+	bool touched;                  /* as it was before: see touch.h */
 };
 
 struct store_watch;
+#define STORE_TOUCHES (1U << 31)
 
 /**
  * store_watch_new - a cursor into the ring of changes
- * @kinds: set of 1 << enum object_kind
- * @since: resourceVersion after which changes are wanted; what store_resource_version() gave for
- * "from now on"
+ * @kinds: set of 1 << enum object_kind; STORE_TOUCHES: touches of these (touch.h), too
+ * @since: resourceVersion after which changes are wanted; store_resource_version(): from now on
  * @wake:  on the loop, once, when there is something to read after the cursor had reached the end;
  * it may make and free watches, this one too
  *

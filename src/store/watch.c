@@ -34,7 +34,7 @@ static struct store_change *ring_place(const struct change_ring *ring, uint64_t 
 /* What keeping a change costs, roughly: the object before it is counted where it was new. */
 static size_t change_bytes(const struct store_change *change)
 {
-	return change->type == STORE_DELETED ? 0 : change->object->json_length;
+	return change->type == STORE_DELETED || change->touched ? 0 : change->object->json_length;
 }
 
 static void ring_forget_first(struct change_ring *ring)
@@ -72,23 +72,32 @@ void ring_append(struct change_ring *ring, const struct store_change *change)
 	(void) object_ref(place->object);
 	(void) object_ref(place->previous);
 	ring->newest_version = change->resource_version;
-	ring->fresh_kinds |= 1U << change->object->kind;
+	if (change->touched)
+		ring->fresh_touches |= 1U << change->object->kind;
+	else
+		ring->fresh_kinds |= 1U << change->object->kind;
+}
+
+/* A touch concerns those alone who ask for them. */
+static bool is_wanted(const struct store_watch *watch, unsigned int kinds, bool touched)
+{
+	return (watch->kinds & kinds) && (!touched || watch->kinds & STORE_TOUCHES);
 }
 
 void ring_wake(struct change_ring *ring)
 {
-	unsigned int fresh = ring->fresh_kinds;
+	unsigned int fresh = ring->fresh_kinds, touches = ring->fresh_touches;
 	struct store_watch *watch;
 
 	assert(!ring->waking);
-	ring->fresh_kinds = 0;
+	ring->fresh_kinds = ring->fresh_touches = 0;
 	ring->woken_up_to = ring->next;
 	for (watch = ring->watches; watch; watch = ring->waking) {
 		/* Kept where store_watch_free() of that watch can move it on. */
 		ring->waking = watch->next;
 		if (!watch->waits)
 			continue;
-		if (!(watch->kinds & fresh)) {
+		if (!is_wanted(watch, fresh, false) && !is_wanted(watch, touches, true)) {
 			watch->position = ring->next;
 			continue;
 		}
@@ -165,7 +174,7 @@ int store_watch_next(struct store_watch *watch, const struct store_change **ret)
 	while (watch->position < ring->next) {
 		const struct store_change *change = ring_place(ring, watch->position++);
 
-		if (watch->kinds & (1U << change->object->kind)) {
+		if (is_wanted(watch, 1U << change->object->kind, change->touched)) {
 			*ret = change;
 			return 1;
 		}

@@ -18,7 +18,7 @@ struct change_ring {
 	size_t bytes;                 /* of the kept changes */
 	uint64_t forgotten_version;   /* newest resourceVersion that is no longer kept */
 	uint64_t newest_version;
-	unsigned int fresh_kinds; /* kinds appended since the last ring_wake() */
+	unsigned int fresh_kinds, fresh_touches; /* kinds appended since the last ring_wake() */
 	struct store_watch *watches, *waking;
 };
 

@@ -117,6 +117,11 @@ ANSWERED_BY_ONE_TEST const char *agent_pod_volumes(struct agent *agent, const st
 	return NULL;
 }
 
+ANSWERED_BY_ONE_TEST int agent_pod_print(struct agent *agent, const struct object *pod, char **ret)
+{
+	return 0;
+}
+
 ANSWERED_BY_ONE_TEST struct cJSON *agent_check(struct agent *agent, const struct object *pod,
 					       const struct object *node)
 {

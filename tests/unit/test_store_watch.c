@@ -11,6 +11,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
+#include "store/touch.h"
 #include "store/watch.h"
 
 #include <stdio.h>
@@ -257,6 +258,64 @@ static void changes_before_a_restart_are_gone(void **state)
 	listener.watch = store_watch_free(listener.watch);
 }
 
+static bool version_is(void *userdata)
+{
+	const struct listener *expected = userdata;
+
+	return store_resource_version(expected->world->store) == expected->wakes;
+}
+
+/* @wakes: the version that the store has then. */
+static void touch(struct store_world *world, const char *uid, unsigned int version)
+{
+	const struct store_key key = { KIND_STORAGE_CLASS, "", "one" };
+	struct listener until = { .world = world, .wakes = version };
+
+	assert_int_equal(store_touch(world->store, &key, uid), 0);
+	store_world_run(world, version_is, &until);
+}
+
+static void a_touch_is_a_change_for_those_who_ask(void **state)
+{
+	struct store_world *world = *state;
+	struct listener asks = { .world = world }, other = { .world = world };
+	const struct object *object;
+
+	add_class(world, "one");
+	object = store_get(world->store, KIND_STORAGE_CLASS, "", "one");
+	listen(&asks, CLASSES | STORE_TOUCHES, 1);
+	listen(&other, CLASSES, 1);
+	assert_end(&asks);
+	assert_end(&other);
+	touch(world, object->meta.uid, 2);
+	assert_int_equal(asks.wakes, 1);
+	assert_int_equal(other.wakes, 0);
+	assert_next(&asks, STORE_MODIFIED, "one", 2);
+	assert_end(&asks);
+	assert_end(&other);
+	assert_ptr_equal(store_get(world->store, KIND_STORAGE_CLASS, "", "one"), object);
+	assert_int_equal(object->meta.resource_version, 1);
+	/* Another's uid is none of the object's: nothing comes of it before the next write. */
+	assert_int_equal(store_touch(world->store,
+				     &(struct store_key){ KIND_STORAGE_CLASS, "", "one" },
+				     "another"),
+			 0);
+	add_class(world, "two");
+	assert_next(&asks, STORE_ADDED, "two", 3);
+	asks.watch = store_watch_free(asks.watch);
+	other.watch = store_watch_free(other.watch);
+}
+
+static void versions_of_touches_do_not_come_again(void **state)
+{
+	struct store_world *world = *state;
+
+	add_class(world, "one");
+	touch(world, store_get(world->store, KIND_STORAGE_CLASS, "", "one")->meta.uid, 2);
+	store_world_reopen(world);
+	assert_true(store_resource_version(world->store) > 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_setup, store_world_teardown)
@@ -268,6 +327,8 @@ int main(void)
 		TEST(a_wake_may_free_its_own_and_the_next_watch),
 		TEST(reader_that_lags_too_far_must_list_again),
 		TEST(large_changes_leave_early),
+		TEST(a_touch_is_a_change_for_those_who_ask),
+		TEST(versions_of_touches_do_not_come_again),
 		TEST(changes_before_a_restart_are_gone),
 	};
 

@@ -299,7 +299,7 @@ static void test_row_explains_itself(void **state)
 
 static const char *word_of(const struct agent_world *world)
 {
-	return volume_rows_word(&world->agent.views.tables, NULL, POD) ?: "none";
+	return volume_rows_word(&world->agent.views.tables, NULL, POD, NULL) ?: "none";
 }
 
 static void test_volumes_of_a_pod_in_a_word(void **state)
@@ -318,7 +318,7 @@ static void test_volumes_of_a_pod_in_a_word(void **state)
 	assert_string_equal(word_of(world), "VolumesStuck");
 	assert_int_equal(desired_add_error(world->agent.desired, "other", "v", -EINPROGRESS, "e"),
 			 0);
-	assert_string_equal(volume_rows_word(&world->agent.views.tables, NULL, "other"),
+	assert_string_equal(volume_rows_word(&world->agent.views.tables, NULL, "other", NULL),
 			    "VolumesPending");
 }
 

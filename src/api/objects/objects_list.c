@@ -342,12 +342,12 @@ static bool make_yaml_item(struct list *list)
 	cleanup_json struct cJSON *items = json_new_array();
 
 	if (items)
-		(void) json_set(items, NULL, object_tree(list->objects[list->next++]));
+		(void) json_set(items, NULL, shown_tree(list->agent, list->objects[list->next++]));
 	list->made = json_print_yaml(items);
 	return list->made != NULL;
 }
 
-/* The object's own bytes: a list costs no tree. */
+/* The object's own bytes, where nothing is added to them: a list costs no tree. */
 static bool take_item(struct list *list)
 {
 	const struct object *object = list->objects[list->next];
@@ -358,8 +358,10 @@ static bool take_item(struct list *list)
 		list->comma = false;
 		return true;
 	}
-	list->piece = object->json;
-	list->piece_length = object->json_length;
+	if (print_object(list->agent, object, &list->made) < 0)
+		return false;
+	list->piece = list->made ?: object->json;
+	list->piece_length = list->made ? strlen(list->made) : object->json_length;
 	list->comma = true;
 	list->next++;
 	return true;

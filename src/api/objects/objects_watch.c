@@ -38,7 +38,7 @@ struct watch {
 	uint64_t initial_version;
 	bool initial_end; /* is sent as a bookmark */
 	bool bookmark_due, over, has_header;
-	/* What is being sent: @head, the bytes of @object, "}\n"; or @made, "\n". */
+	/* What is being sent: @head, the bytes of @object or @made of it, "}\n"; or @made, "\n". */
 	enum event_part part;
 	char head[40];
 	const struct object *object; /* own reference */
@@ -115,6 +115,8 @@ static int send_object(struct watch *watch, const char *type, const struct objec
 {
 	if (watch->form == FORM_TABLE)
 		return send_row(watch, type, object);
+	if (print_object(watch->exchange->agent, object, &watch->made) < 0)
+		return -ENOMEM;
 	(void) snprintf(watch->head, sizeof(watch->head), "{\"type\":\"%s\",\"object\":", type);
 	watch->object = object_ref(object);
 	watch->part = PART_HEAD;
@@ -226,8 +228,9 @@ static bool next_part(struct watch *watch)
 	switch (watch->part) {
 	case PART_HEAD:
 		watch->part = PART_OBJECT;
-		watch->piece = watch->object->json;
-		watch->piece_length = watch->object->json_length;
+		watch->piece = watch->made ?: watch->object->json;
+		watch->piece_length =
+			watch->made ? strlen(watch->made) : watch->object->json_length;
 		return true;
 	case PART_OBJECT:
 		watch->part = PART_END;
@@ -368,8 +371,8 @@ static int begin(struct watch *watch, const struct watch_options *options)
 	if (options->initial && store_list(watch->store, watch->row->kind, watch->name_space,
 					   collect_initial, watch) < 0)
 		return -ENOMEM;
-	return store_watch_new(watch->store, 1U << watch->row->kind, since, on_change, watch,
-			       &watch->cursor);
+	return store_watch_new(watch->store, 1U << watch->row->kind | STORE_TOUCHES, since,
+			       on_change, watch, &watch->cursor);
 }
 
 static struct watch *watch_new(struct exchange *exchange, const struct target *target,
