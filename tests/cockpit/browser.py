@@ -33,10 +33,13 @@ def ended(process):
 
 
 class Cockpit:
-    """cockpit-ws on a port of loopback, whose session is the test's user; the page as `make install` puts it."""
+    """cockpit-ws on a port of loopback; the page as `make install` puts it. The session is that of @uid, as if it had logged
+    in, or begins by a login, whose user's @home has the page."""
 
-    def __init__(self, n, socket, uid=0):
-        share, config = os.path.join(n.top, "share"), os.path.join(n.top, "config")
+    def __init__(self, n, socket, uid=0, home=None):
+        share, config = ((os.path.join(home, ".local/share"), os.path.join(home, ".config")) if home
+                         else (os.path.join(n.top, "share"), os.path.join(n.top, "config")))
+        session = [] if home else ["--local-session=cockpit-bridge"]
         subprocess.run(["make", "-s", "-C", node.BUILD, "install-dist_cockpitDATA", f"cockpitdir={share}/cockpit/podvol"],
                        check=True, stdout=subprocess.DEVNULL)
         os.chmod(n.top, 0o755)
@@ -46,9 +49,10 @@ class Cockpit:
         self.port = node.free_port()
         with open(os.path.join(n.top, "cockpit.log"), "wb") as log:
             self.process = subprocess.Popen(
-                [COCKPIT, "--no-tls", "--address=127.0.0.1", f"--port={self.port}", "--local-session=cockpit-bridge"],
+                [COCKPIT, "--no-tls", "--address=127.0.0.1", f"--port={self.port}", *session],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 user=uid, group=uid, extra_groups=[], env={**os.environ, "XDG_DATA_DIRS": f"{share}:/usr/share", "XDG_CONFIG_HOME": config})
+        self.login = f"http://127.0.0.1:{self.port}/"
         self.page = f"http://127.0.0.1:{self.port}/cockpit/@localhost/podvol/index.html"
         eventually(self.answers, what="cockpit-ws")
 
