@@ -6,7 +6,7 @@
  * Neither one takes a mount away from a pod: a volume that did not grow is used as it is, and
  * where there are no statistics the file system has them.
  */
-#include "plugins/exec.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -5,7 +5,7 @@
  * A plugin may mount at the staging directory, attach something and mount nothing, or have no such
  * call. What it mounted is unmounted before it is asked to unstage, so it never has to.
  */
-#include "plugins/exec.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "plugins/pod_target.h"

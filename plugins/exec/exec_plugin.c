@@ -5,7 +5,7 @@
  * Which plugin it is does not matter here: all of them are this one. Directories say too little of
  * a volume to take one over that is not podvold's, so none is constructed from them.
  */
-#include "plugins/exec.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "object/kinds/volume_source.h"

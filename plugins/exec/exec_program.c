@@ -6,7 +6,7 @@
  * path must be root's, writable by none else and no symbolic links: what was checked can then be
  * opened by its path. Settings that are not understood grant nothing.
  */
-#include "plugins/exec.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

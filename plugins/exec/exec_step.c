@@ -6,7 +6,7 @@
  * A request is one JSON object, so is an answer. What a plugin says is for people and goes into
  * texts; only "ok", "failed" and "unsupported" are acted upon.
  */
-#include "plugins/exec.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

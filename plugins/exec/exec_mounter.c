@@ -6,7 +6,7 @@
  * mount: without one a container would write to the node's own disk. It is read-only where the pod
  * says so, whatever the plugin did, and gets the pod's fsGroup.
  */
-#include "plugins/exec.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "plugins/pod_target.h"
