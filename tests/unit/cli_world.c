@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/direct/csi_direct.h"
 #include "cli/direct/direct.h"
+#include "cli/direct/plugin_direct.h"
 #include "client/handle.h"
 #include "object/json/json.h"
 
@@ -231,6 +232,24 @@ int csi_direct_call(const struct csi_direct *asked, struct cJSON **ret, struct f
 	if (direct_result < 0)
 		return failed_plain(reterr, direct_result, "'%s' is not a method", asked->method);
 	return json_parse(direct_answer, strlen(direct_answer), &limits, ret, reterr);
+}
+
+int plugin_direct_list(plugin_direct_fn *fn, void *userdata, struct failure *reterr)
+{
+	(void) reterr;
+	fn(userdata, false, "good", "/etc/podvol/plugins/good");
+	fn(userdata, true, "open", "others than root may write it");
+	return 0;
+}
+
+int plugin_direct_test(const struct plugin_test *test, struct failure *reterr)
+{
+	(void) snprintf(direct_call, sizeof(direct_call), "plugin %s %s %s", test->name,
+			test->directory, test->file ?: "-");
+	if (direct_result < 0)
+		return failed_plain(reterr, direct_result, "no such plugin");
+	test->fn(test->userdata, direct_result > 0, "publish", "mounted nothing");
+	return direct_result;
 }
 
 int direct_unmount(const char *target, const char *root_dir, struct failure *reterr)

@@ -111,6 +111,23 @@ static void test_unclear_words_are_refused(void **state)
 	assert_string_equal(direct_call, "");
 }
 
+static void test_of_a_plugin(void **state)
+{
+	direct_result = 0;
+	assert_int_equal(RUN_ALONE("plugin test luks /mnt -f pv.yaml"), EXIT_DONE);
+	assert_string_equal(direct_call, "plugin luks /mnt pv.yaml");
+	assert_string_equal(out_text, "ok     publish    mounted nothing\n");
+	direct_result = 2;
+	assert_int_equal(RUN_ALONE("plugin test luks /mnt"), EXIT_FAILED);
+	assert_string_equal(out_text, "wrong  publish    mounted nothing\n");
+	assert_string_equal(err_text, "podvolctl: plugin 'luks' does 2 things wrong; see "
+				      "podvol-plugins(5)\n");
+	direct_result = -ENOENT;
+	assert_int_equal(RUN_ALONE("plugin test luks /mnt"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: no such plugin\n");
+	assert_int_equal(RUN_ALONE("plugin list luks /mnt"), EXIT_USAGE);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -121,6 +138,7 @@ int main(void)
 		TEST(test_without_a_daemon),
 		TEST(test_messages_from_files),
 		TEST(test_unclear_words_are_refused),
+		TEST(test_of_a_plugin),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -79,7 +79,7 @@ static int find_volume(const struct document_list *list, const char *file,
 	return 0;
 }
 
-static int read_volume(const char *file, const struct object **ret, struct failure *reterr)
+int direct_read_volume(const char *file, const struct object **ret, struct failure *reterr)
 {
 	cleanup(document_list_done) struct document_list list = { 0 };
 	cleanup_free char *text = NULL;
@@ -105,8 +105,7 @@ static void target_done(struct target *target)
 	target->lock_fd = close_keep_errno(target->lock_fd);
 }
 
-/* Where a descriptor really is: "" when that is unknown. */
-static void real_path(int fd, char ret[PATH_MAX])
+void direct_real_path(int fd, char ret[PATH_MAX])
 {
 	char link[64];
 	ssize_t length;
@@ -125,7 +124,7 @@ static int lock_root_dir(struct target *target, const char *root_dir, struct fai
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot open '%s'", root_dir);
-	real_path(fd, root);
+	direct_real_path(fd, root);
 	length = strlen(root);
 	if (length == 0 || strncmp(target->place.path, root, length) != 0 ||
 	    target->place.path[length] != '/')
@@ -148,7 +147,7 @@ static char *follow(const char *path)
 		errno = -fd;
 		return NULL;
 	}
-	real_path(fd, real);
+	direct_real_path(fd, real);
 	return strdup(real);
 }
 
@@ -188,7 +187,7 @@ static int pin_target(char *absolute, struct place *ret, struct failure *reterr)
 	place.parent_fd = open_host_path(absolute, O_PATH | O_DIRECTORY, reterr);
 	if (place.parent_fd < 0)
 		return place.parent_fd;
-	real_path(place.parent_fd, parent);
+	direct_real_path(place.parent_fd, parent);
 	if (asprintf(&place.path, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, place.name) <
 	    0) {
 		place.path = NULL;
@@ -435,7 +434,7 @@ int direct_mount(const char *file, const char *target_path, const char *root_dir
 
 	assert(file && target_path && reterr);
 
-	r = read_volume(file, &pv, reterr);
+	r = direct_read_volume(file, &pv, reterr);
 	if (r < 0)
 		return r;
 	spec = (struct volume_spec){ .name = pv->meta.name, .pv = pv };

@@ -10,6 +10,16 @@
 
 #include "base/failure.h"
 
+#include <limits.h>
+
+struct object;
+
+/* The one PersistentVolume of a file, as direct_mount() reads it: a new reference. */
+int direct_read_volume(const char *file, const struct object **ret, struct failure *reterr);
+
+/* Where a descriptor really is: "" when that is unknown. */
+void direct_real_path(int fd, char ret[PATH_MAX]);
+
 /**
  * direct_mount - mount the one PersistentVolume of a file at a target
  * @file:     a manifest with exactly one PersistentVolume; other objects in it are passed over; "-"

@@ -7,6 +7,7 @@
  */
 #include "cli/doctor/doctor.h"
 
+#include "cli/direct/plugin_direct.h"
 #include "cli/get.h"
 #include "cli/output/screen.h"
 
@@ -186,12 +187,30 @@ static void check_threads(struct doctor *doctor)
 			     "%lld threads hang in system calls", (long long) hanging);
 }
 
+static void check_plugin(void *userdata, bool is_wrong, const char *name, const char *text)
+{
+	doctor_found(userdata, is_wrong ? HEALTH_WARNING : HEALTH_OK, "plugins",
+		     is_wrong ? "make it root's alone, or its settings as podvol-plugins(5) has "
+				"them"
+			      : NULL,
+		     "plugin '%s': %s", name, text);
+}
+
+static void check_plugins(struct doctor *doctor)
+{
+	struct failure why = { .error = 0 };
+
+	if (plugin_direct_list(check_plugin, doctor, &why) < 0)
+		doctor_found(doctor, HEALTH_WARNING, "plugins", "run it as root", "%s", why.text);
+}
+
 int verb_doctor(struct cli *cli)
 {
 	struct doctor doctor = { .cli = cli, .root_dir = "/var/lib/kubelet" };
 	bool answers = check_daemon(&doctor);
 
 	doctor_check_host(&doctor);
+	check_plugins(&doctor);
 	if (answers) {
 		check_drivers(&doctor);
 		check_threads(&doctor);

@@ -435,6 +435,13 @@ int plugin_call_run(const struct plugin_call *call, struct plugin_answer *ret,
 	return r;
 }
 
+int plugin_mounts_leave(struct failure *reterr)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return failed(reterr, -errno, "cannot have a mount namespace, which needs root");
+	return 0;
+}
+
 int plugin_mount_attach(int mount_fd, int target_fd, const struct mount_attributes *attributes,
 			struct failure *reterr)
 {

@@ -64,6 +64,10 @@ int plugin_call_lock(const struct place *file, uint64_t key, struct failure *ret
 int plugin_call_run(const struct plugin_call *call, struct plugin_answer *ret,
 		    struct failure *reterr);
 
+/* The process gets a mount namespace of its own, where plugins are tried: nothing that is mounted
+ * from now on is seen outside. 0; as unshare(2). */
+int plugin_mounts_leave(struct failure *reterr);
+
 /* Attach what a plugin mounted. 0, or as bind_at(). [worker] */
 int plugin_mount_attach(int mount_fd, int target_fd, const struct mount_attributes *attributes,
 			struct failure *reterr);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec_life - tries an executable plugin; see exec_life.h
+ *
+ * It asks by exec_step_ask(), so what is refused here podvold refuses, too. The first mount of a
+ * call is dropped and the call made again: what a plugin is asked after podvold was killed between
+ * the call and its own mount.
+ */
+#include "plugins/exec/exec_life.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "plugins/exec/exec.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { LIFE_TEXT_BYTES = 512 };
+
+struct life {
+	struct exec_step step;
+	exec_life_fn *say;
+	void *userdata;
+	int wrong;
+};
+
+static void say(struct life *life, bool is_wrong, const char *call, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void say(struct life *life, bool is_wrong, const char *call, const char *format, ...)
+{
+	char text[LIFE_TEXT_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void) vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	life->wrong += is_wrong;
+	life->say(life->userdata, is_wrong, call, text);
+}
+
+/* @ret_mount_fd NULL: of a call that mounts nothing. */
+static int ask(struct life *life, const char *name, const struct place *target, int *ret_mount_fd)
+{
+	struct stage_report report = { .failure = { .error = 0 } };
+	const struct exec_call call = { name, target, ret_mount_fd, NULL };
+	uint64_t since_usec = monotonic_usec();
+	int r = exec_step_ask(&life->step, &call, &report);
+	double milliseconds = (double) (monotonic_usec() - since_usec) / USEC_PER_MSEC;
+
+	if (r < 0)
+		say(life, true, name, "%s", report.failure.text);
+	else
+		say(life, false, name, "%s after %.1f ms%s",
+		    r == EXEC_UNSUPPORTED ? "unsupported" : "ok", milliseconds,
+		    ret_mount_fd && *ret_mount_fd >= 0 ? ", mounted" : "");
+	return r;
+}
+
+/* ---- what sets up ---- */
+
+static bool is_same(struct life *life, const char *name, int first, int second)
+{
+	if (first == second)
+		return true;
+	if (second >= 0) /* else it was said */
+		say(life, true, name, "the same request again is answered by another status");
+	else
+		say(life, true, name,
+		    "the same request again fails: podvold repeats it after a "
+		    "kill, and a call that finds its work done says ok");
+	return false;
+}
+
+/* Return: as exec_step_ask(), of the second call. */
+static int ask_twice(struct life *life, const char *name, const struct place *target,
+		     int *ret_mount_fd)
+{
+	int dropped = -EBADF, first, second;
+
+	first = ask(life, name, target, &dropped);
+	if (first < 0)
+		return first;
+	second = ask(life, name, target, ret_mount_fd);
+	if (is_same(life, name, first, second) && (dropped >= 0) != (*ret_mount_fd >= 0))
+		say(life, true, name, "%s mounted something, the same request again did not",
+		    dropped >= 0 ? "it" : "only the second call");
+	(void) close_keep_errno(dropped);
+	return second;
+}
+
+/* @ret_mounted: something is mounted at the place now. */
+static int set_up(struct life *life, const char *name, const char *path, bool *ret_mounted)
+{
+	static const struct mount_attributes as_it_is = { 0 };
+	struct stage_report report = { .failure = { .error = 0 } };
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int directory_fd = -EBADF, mount_fd = -EBADF;
+	int r = exec_step_make_place(&life->step, path, &place, &directory_fd, &report);
+
+	if (r < 0 || directory_fd < 0) {
+		say(life, true, name, "%s",
+		    r < 0 ? report.failure.text : "its directory is mounted already");
+		return r < 0 ? r : -EBUSY;
+	}
+	r = ask_twice(life, name, &place, &mount_fd);
+	if (r < 0 || mount_fd < 0)
+		return r;
+	if (plugin_mount_attach(mount_fd, directory_fd, &as_it_is, &report.failure) < 0) {
+		say(life, true, name, "%s", report.failure.text);
+		return -EIO;
+	}
+	*ret_mounted = true;
+	return r;
+}
+
+static void check_publish(struct life *life, bool is_staged)
+{
+	bool is_mounted = false;
+	int r = set_up(life, "publish", life->step.target_path, &is_mounted);
+
+	if (r == EXEC_DONE && !is_mounted)
+		say(life, true, "publish", "it says ok and mounted nothing at target");
+	if (r == EXEC_UNSUPPORTED && !is_staged)
+		say(life, true, "publish",
+		    "it is unsupported, and stage mounted nothing at "
+		    "staging: a pod would get no volume");
+}
+
+/* ---- what takes down ---- */
+
+static void take_down(struct life *life, const char *name, const char *path)
+{
+	struct stage_report report = { .failure = { .error = 0 } };
+	int first;
+
+	if (exec_step_unmount(&life->step, path, &report) < 0)
+		say(life, true, name, "%s", report.failure.text);
+	first = ask(life, name, NULL, NULL);
+	if (first >= 0)
+		(void) is_same(life, name, first, ask(life, name, NULL, NULL));
+}
+
+static void check_stats(struct life *life, const struct volume_request *request)
+{
+	struct volume_metrics metrics = { 0 };
+	struct failure failure = { .error = 0 };
+	int r = exec_ask_metrics(request, &metrics, &failure);
+
+	if (r == 0)
+		say(life, false, "stats", "%llu of %llu bytes used",
+		    (unsigned long long) metrics.used, (unsigned long long) metrics.capacity);
+	else
+		say(life, r != -EOPNOTSUPP, "stats", "%s", failure.text);
+}
+
+/* What was made for the test alone. */
+static void clear(const struct exec_step *step)
+{
+	cleanup(place_done) struct place lock = PLACE_EMPTY;
+	int root_fd = step->host->root_fd;
+
+	if (place_open(root_fd, step->host->root_dir, EXEC_BASE "/lock", &lock, NULL) == 0)
+		(void) remove_file(&lock, NULL);
+	(void) remove_empty_parents(root_fd, step->target_path, 0, NULL);
+	(void) remove_empty_parents(root_fd, step->staging_path, 0, NULL);
+}
+
+int exec_life_run(const struct volume_request *request, exec_life_fn *fn, void *userdata,
+		  struct failure *reterr)
+{
+	struct life life = { .say = fn, .userdata = userdata };
+	bool is_staged = false;
+	int r;
+
+	assert(request && request->pod_uid && fn);
+	r = exec_step_init(&life.step, request, true, reterr);
+	if (r == 0 && ask(&life, "probe", NULL, NULL) >= 0) {
+		if (set_up(&life, "stage", life.step.staging_path, &is_staged) >= 0)
+			check_publish(&life, is_staged);
+		check_stats(&life, request);
+		(void) ask(&life, "expand", NULL, NULL);
+		take_down(&life, "unpublish", life.step.target_path);
+		take_down(&life, "unstage", life.step.staging_path);
+	}
+	if (r == 0) {
+		clear(&life.step);
+		r = life.wrong;
+	}
+	exec_step_done(&life.step);
+	return r;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plugin - what an executable plugin does wrong: its volume's life, call by call, without a daemon
+ */
+#include "cli/cli.h"
+#include "cli/direct/plugin_direct.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void print_row(void *userdata, bool is_wrong, const char *call, const char *text)
+{
+	struct cli *cli = userdata;
+
+	(void) fprintf(cli->out, "%-6s %-10s ", is_wrong ? "wrong" : "ok", call);
+	cli_print_text(cli->out, text);
+	(void) fputc('\n', cli->out);
+}
+
+int verb_plugin(struct cli *cli)
+{
+	const struct plugin_test test = {
+		.name = cli->arguments[1],
+		.directory = cli->arguments[2],
+		.file = cli_value(cli, "filename"),
+		.fn = print_row,
+		.userdata = cli,
+	};
+	struct failure why = { .error = 0 };
+	int wrong;
+
+	if (strcmp(cli->arguments[0], "test") != 0) {
+		cli_complain(cli, "'%s' is not test: podvolctl plugin test NAME DIRECTORY",
+			     cli->arguments[0]);
+		return EXIT_USAGE;
+	}
+	wrong = plugin_direct_test(&test, &why);
+	if (wrong < 0) {
+		cli_complain(cli, "%s", why.text);
+		return EXIT_FAILED;
+	}
+	if (wrong > 0)
+		cli_complain(cli, "plugin '%s' does %d things wrong; see podvol-plugins(5)",
+			     test.name, wrong);
+	return wrong > 0 ? EXIT_FAILED : EXIT_DONE;
+}
