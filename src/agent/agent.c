@@ -194,7 +194,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = agent_open_resync(agent);
 	if (r >= 0)
-		r = heap_trim_new(agent->event, HEAP_QUIET_USEC, &agent->own.heap_trim);
+		r = heap_trim_new(agent->event, HEAP_QUIET_USEC, agent_release_changes, agent,
+				  &agent->own.heap_trim);
 	if (r >= 0)
 		r = dirty_set_new(on_dirty, agent, &agent->dirty);
 	if (r >= 0)

@@ -167,6 +167,8 @@ int agent_on_turn(sd_event_source *source, void *userdata);
 /* Dirty: a volume whose back-off is over; what a pod has and does not want. */
 void agent_on_retry(void *userdata, const char *unique_name);
 void agent_look_at_entries(struct agent *agent, const char *pod_uid);
+/* When a burst of changes is over; @userdata: the agent. */
+void agent_release_changes(void *userdata);
 
 /* Something of a pod changed that those who wait for it, or watch it, may want to see. */
 void agent_pod_changed(struct agent *agent, const char *pod_uid);

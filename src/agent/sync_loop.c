@@ -108,6 +108,14 @@ static bool take_changes(struct agent *agent)
 	return r == 0;
 }
 
+void agent_release_changes(void *userdata)
+{
+	const struct agent *agent = userdata;
+
+	if (agent->store)
+		store_trim(agent->store);
+}
+
 /* ---- steps ---- */
 
 /* Its row leaves the ledger with this turn's commit; the table follows when no step points into it

@@ -14,6 +14,8 @@
 struct heap_trim {
 	sd_event_source *timer;
 	uint64_t quiet_usec;
+	void (*release)(void *userdata);
+	void *userdata;
 	size_t changes; /* since the timer was set, or since the last trim */
 };
 
@@ -32,19 +34,23 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 		set_timer(trim);
 		return 0;
 	}
+	trim->release(trim->userdata);
 	(void) malloc_trim(0);
 	return 0;
 }
 
-int heap_trim_new(sd_event *event, uint64_t quiet_usec, struct heap_trim **ret)
+int heap_trim_new(sd_event *event, uint64_t quiet_usec, void (*release)(void *userdata),
+		  void *userdata, struct heap_trim **ret)
 {
 	struct heap_trim *trim = calloc(1, sizeof(*trim));
 	int r;
 
-	assert(event && ret);
+	assert(event && release && ret);
 	if (!trim)
 		return -ENOMEM;
 	trim->quiet_usec = quiet_usec;
+	trim->release = release;
+	trim->userdata = userdata;
 	r = sd_event_add_time(event, &trim->timer, CLOCK_MONOTONIC, UINT64_MAX, 1, on_time, trim);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(trim->timer, SD_EVENT_OFF);

@@ -17,9 +17,12 @@ enum { HEAP_TRIM_BURST = 256 }; /* changes */
 
 struct heap_trim;
 
-/* @quiet_usec: with less than a burst, before the heap is looked at. Return: 0; a negative errno.
- */
-int heap_trim_new(sd_event *event, uint64_t quiet_usec, struct heap_trim **ret);
+/* @quiet_usec: with less than a burst, before the heap is looked at
+ * @release:    before that; frees what was kept for the burst alone
+ *
+ * Return: 0; a negative errno. */
+int heap_trim_new(sd_event *event, uint64_t quiet_usec, void (*release)(void *userdata),
+		  void *userdata, struct heap_trim **ret);
 
 /* Accepts NULL. Return: NULL. */
 struct heap_trim *heap_trim_free(struct heap_trim *trim);

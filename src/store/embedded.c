@@ -484,6 +484,12 @@ int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
 	return ring_watch_new(&store->ring, kinds, since, wake, userdata, ret);
 }
 
+void store_trim(struct store *store)
+{
+	assert(store);
+	ring_trim(&store->ring);
+}
+
 /* ---- writing ---- */
 
 size_t store_bytes(const struct store *store, enum store_place place)

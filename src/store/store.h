@@ -232,19 +232,18 @@ int store_watch_new(struct store *store, unsigned int kinds, uint64_t since,
 /* Also from inside @wake, its own or another's. Accepts NULL. Return: NULL. */
 struct store_watch *store_watch_free(struct store_watch *watch);
 
-/**
- * store_watch_next - the next change of a wanted kind
- * @ret: borrowed until the next call or the loop turns
- *
- * Return: 1 a change; 0 at the end, @wake will be called; -ESTALE fell off the ring: list and watch
- * again.
- */
+/* The next change of a wanted kind; borrowed until the next call or the loop turns. Return: 1; 0 at
+ * the end, @wake will be called; -ESTALE fell off the ring: list and watch again. */
 int store_watch_next(struct store_watch *watch, const struct store_change **ret);
+
+/* Forgets changes that every watch has read, but the last STORE_RING_QUIET_CHANGES. */
+void store_trim(struct store *store);
 
 enum {
 	STORE_QUEUE_MAX = 100000,        /* queued writes */
 	STORE_GROUP_MAX = 256,           /* writes in one commit */
 	STORE_GROUP_BYTES_MAX = 524288,  /* of their objects, as JSON, and one object more */
 	STORE_RING_CHANGES = 8192,       /* changes a watcher may lag behind */
+	STORE_RING_QUIET_CHANGES = 1024, /* that are kept when a burst of them is over */
 	STORE_RING_BYTES_MAX = 67108864, /* of their objects, as JSON */
 };

@@ -106,6 +106,17 @@ void ring_wake(struct change_ring *ring)
 	}
 }
 
+void ring_trim(struct change_ring *ring)
+{
+	uint64_t read_up_to = ring->woken_up_to;
+
+	for (const struct store_watch *watch = ring->watches; watch; watch = watch->next)
+		if (watch->position < read_up_to)
+			read_up_to = watch->position;
+	while (ring->first < read_up_to && ring->next - ring->first > STORE_RING_QUIET_CHANGES)
+		ring_forget_first(ring);
+}
+
 /* The first kept change after @version. */
 static uint64_t ring_find(const struct change_ring *ring, uint64_t version)
 {

@@ -37,6 +37,10 @@ void ring_append(struct change_ring *ring, const struct store_change *change);
  * free watches. */
 void ring_wake(struct change_ring *ring);
 
+/* Keeps the last STORE_RING_QUIET_CHANGES, and what a watch has not read yet: what a burst replaced
+ * and removed is a fifth of what is held after it. */
+void ring_trim(struct change_ring *ring);
+
 /* As store_watch_new(). */
 int ring_watch_new(struct change_ring *ring, unsigned int kinds, uint64_t since,
 		   void (*wake)(void *userdata), void *userdata, struct store_watch **ret);

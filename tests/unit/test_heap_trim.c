@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static unsigned int trims;
+static unsigned int trims, releases;
 
 /* ld --wrap */
 // NOLINTBEGIN(bugprone-reserved-identifier)
@@ -21,9 +21,15 @@ int __wrap_malloc_trim(size_t pad)
 {
 	assert_int_equal(pad, 0);
 	trims++;
+	assert_int_equal(releases, trims);
 	return 1;
 }
 // NOLINTEND(bugprone-reserved-identifier)
+
+static void release(void *userdata)
+{
+	++*(unsigned int *) userdata;
+}
 
 static void run_what_is_due(sd_event *event)
 {
@@ -37,7 +43,7 @@ static void test_bursts(void **state)
 	sd_event *event = NULL;
 
 	assert_true(sd_event_new(&event) >= 0);
-	assert_int_equal(heap_trim_new(event, 0, &trim), 0);
+	assert_int_equal(heap_trim_new(event, 0, release, &releases, &trim), 0);
 	heap_trim_note(trim, HEAP_TRIM_BURST - 1);
 	run_what_is_due(event);
 	assert_int_equal(trims, 0);

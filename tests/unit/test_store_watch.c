@@ -216,6 +216,44 @@ static void no_wake(void *userdata)
 	(void) userdata;
 }
 
+static void a_trim_keeps_the_last_and_what_is_unread(void **state)
+{
+	cleanup_object const struct object *object =
+		object_of("{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m',"
+			  "'namespace':'ns'}}");
+	enum { CHANGES = 3 * STORE_RING_QUIET_CHANGES };
+	struct store_change change = { .type = STORE_MODIFIED, .object = object };
+	const struct store_change *next;
+	struct change_ring ring;
+	struct store_watch *watch, *late;
+
+	(void) state;
+	assert_int_equal(ring_init(&ring, 0), 0);
+	assert_int_equal(ring_watch_new(&ring, 1U << KIND_CONFIG_MAP, 0, no_wake, NULL, &watch), 0);
+	while (change.resource_version++ < CHANGES)
+		ring_append(&ring, &change);
+	ring_trim(&ring); /* not reported yet */
+	assert_int_equal(ring.next - ring.first, CHANGES);
+	ring_wake(&ring);
+	assert_int_equal(store_watch_next(watch, &next), 1);
+	ring_trim(&ring);
+	assert_int_equal(ring.next - ring.first, CHANGES - 1);
+	while (store_watch_next(watch, &next) > 0)
+		;
+	ring_trim(&ring);
+	assert_int_equal(ring.next - ring.first, STORE_RING_QUIET_CHANGES);
+	assert_int_equal(ring_watch_new(&ring, 1U << KIND_CONFIG_MAP, 1, no_wake, NULL, &late),
+			 -ESTALE);
+	assert_int_equal(ring_watch_new(&ring, 1U << KIND_CONFIG_MAP,
+					CHANGES - STORE_RING_QUIET_CHANGES, no_wake, NULL, &late),
+			 0);
+	assert_int_equal(store_watch_next(late, &next), 1);
+	assert_int_equal(next->resource_version, CHANGES - STORE_RING_QUIET_CHANGES + 1);
+	late = store_watch_free(late);
+	watch = store_watch_free(watch);
+	ring_done(&ring);
+}
+
 /* The ring holds so many bytes of them, whatever its places; but what was not reported yet stays.
  */
 static void large_changes_leave_early(void **state)
@@ -326,6 +364,7 @@ int main(void)
 		TEST(other_kinds_do_not_wake),
 		TEST(a_wake_may_free_its_own_and_the_next_watch),
 		TEST(reader_that_lags_too_far_must_list_again),
+		TEST(a_trim_keeps_the_last_and_what_is_unread),
 		TEST(large_changes_leave_early),
 		TEST(a_touch_is_a_change_for_those_who_ask),
 		TEST(versions_of_touches_do_not_come_again),
