@@ -7,6 +7,7 @@
 #include "store/remote/exec_plugin.h"
 
 #include "base/cleanup.h"
+#include "base/trusted_path.h"
 #include "object/timestamp.h"
 
 #include <fcntl.h>
@@ -241,6 +242,34 @@ static void test_programs_that_are_not_run(void **state)
 	assert_non_null(strstr(fixture->why.text, ": install it"));
 }
 
+/* Who can replace a directory or link on the way to it replaces the program. */
+static void test_programs_that_others_could_replace(void **state)
+{
+	struct fixture *fixture = *state;
+	char open_directory[256], inner[320], away[320];
+
+	write_program(fixture, "true", 0700);
+	(void) snprintf(open_directory, sizeof(open_directory), "%s.open", fixture->program);
+	(void) snprintf(inner, sizeof(inner), "%s/inner", open_directory);
+	(void) snprintf(away, sizeof(away), "%s.away", fixture->program);
+	assert_int_equal(mkdir(open_directory, 0700), 0);
+	assert_int_equal(symlink(fixture->program, inner), 0);
+	assert_int_equal(symlink(inner, away), 0);
+	assert_int_equal(trusted_path_check(away, &fixture->why), 0);
+	assert_int_equal(chmod(open_directory, 0777), 0);
+	fixture->config.exec.command = away;
+	assert_int_equal(start(fixture, NULL), -EPERM);
+	assert_non_null(strstr(fixture->why.text, ".open' can be written by others (mode 0777"));
+	assert_int_equal(chmod(open_directory, 01777), 0);
+	assert_int_equal(trusted_path_check(away, &fixture->why), 0);
+	assert_int_equal(unlink(inner), 0);
+	assert_int_equal(symlink(away, inner), 0);
+	assert_int_equal(start(fixture, NULL), -ELOOP);
+	assert_int_equal(unlink(inner), 0);
+	assert_int_equal(rmdir(open_directory), 0);
+	assert_int_equal(unlink(away), 0);
+}
+
 static void test_a_run_is_cancelled(void **state)
 {
 	struct fixture *fixture = *state;
@@ -265,6 +294,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_it_leaves_behind_is_ended, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_programs_that_are_not_run, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_programs_that_others_could_replace, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_run_is_cancelled, set_up, tear_down),
 	};
 

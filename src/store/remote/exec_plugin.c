@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/secret_file.h"
 #include "base/spawn.h"
+#include "base/trusted_path.h"
 #include "object/json/base64.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
@@ -51,16 +52,14 @@ static int check_program(const char *path, struct failure *reterr)
 {
 	struct stat status;
 
+	int r = trusted_path_check(path, reterr);
+
+	if (r < 0)
+		return failure_prefix(reterr, "credential plugin");
 	if (stat(path, &status) < 0)
 		return failed(reterr, -errno, "credential plugin '%s'", path);
 	if (!S_ISREG(status.st_mode) || access(path, X_OK) < 0)
 		return failed_plain(reterr, -EACCES, "credential plugin '%s' is no program", path);
-	if (status.st_mode & (S_IWGRP | S_IWOTH) ||
-	    (status.st_uid != 0 && status.st_uid != geteuid()))
-		return failed_plain(reterr, -EPERM,
-				    "credential plugin '%s' can be written by others (mode %04o, "
-				    "uid %u): chown root and chmod go-w",
-				    path, (unsigned int) status.st_mode & 07777, status.st_uid);
 	return 0;
 }
 
