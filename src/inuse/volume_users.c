@@ -18,13 +18,14 @@
 #include "base/log.h"
 #include "mount/path/subpath.h"
 #include "object/json/json.h"
+#include "status/attempt_text.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-enum { ANSWER_BYTES = FAILURE_TEXT_BYTES + 128 };
+enum { ANSWER_BYTES = FAILURE_TEXT_BYTES + 256 };
 
 /* ---- asking ---- */
 
@@ -186,6 +187,21 @@ void volume_users_report(struct inuse *inuse, const struct step_result *about, i
 		record_event(inuse, volume, pod, reason, text);
 }
 
+/* Last, where it makes no other event: see events_record(). */
+static void add_attempt(const struct inuse *inuse, const struct busy_view *view,
+			char text[ANSWER_BYTES])
+{
+	size_t used = strlen(text);
+	char attempts[ATTEMPT_TEXT_BYTES];
+	struct operation_view step;
+
+	if (!operation_look(*inuse->with.operations, view->unique_name, view->pod_uid, &step) ||
+	    step.attempts == 0 || step.retry_usec == 0)
+		return;
+	attempt_text(step.attempts, step.failing_usec, step.retry_usec, true, attempts);
+	(void) snprintf(text + used, ANSWER_BYTES - used, " (%s)", attempts);
+}
+
 static void on_found(void *userdata, const struct busy_view *view)
 {
 	const struct step_result about = { .unique_name = view->unique_name,
@@ -193,6 +209,7 @@ static void on_found(void *userdata, const struct busy_view *view)
 	char text[ANSWER_BYTES];
 
 	print_answer(view, text);
+	add_attempt(userdata, view, text);
 	volume_users_report(userdata, &about, LOG_NOTICE, "VolumeBusy", text);
 }
 

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "events/events.h"
 #include "object/json/json.h"
+#include "status/view_time.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -34,13 +35,17 @@ static void report(const struct reporter *reporter, const struct operation_view 
 		   const struct actual_volume *volume, const char *text)
 {
 	const struct object *about = told_object(reporter, view, volume);
-	bool is_stuck = view->pace == PACE_STUCK;
-	char event[EVENT_TEXT_BYTES];
+	bool is_stuck = view->pace == PACE_STUCK, has_failed = view->attempts > 0;
+	char event[EVENT_TEXT_BYTES], since[VIEW_TIME_BYTES];
 
 	if (!about)
 		return;
-	(void) snprintf(event, sizeof(event), "%s %s at '%s': %s%s", view->name,
-			is_stuck ? "is stuck" : "is slow", view->stage, text, slow_advice(view));
+	view_print_clock(has_failed ? view->failing_usec : view->since_usec, since);
+	(void) snprintf(
+		event, sizeof(event),
+		"%s %s at '%s': %s%s" EVENT_ATTEMPT "%u, %s since %s, next when it returns)",
+		view->name, is_stuck ? "is stuck" : "is slow", view->stage, text, slow_advice(view),
+		view->attempts + 1, has_failed ? "failing" : "running", since);
 	reporter->record(reporter->userdata, about, "Warning",
 			 is_stuck ? "FailedMount" : "SlowOperation", event);
 }
