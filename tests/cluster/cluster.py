@@ -131,6 +131,7 @@ class Cluster:
                 program.start()
             if controllers:
                 self.wait_ready_for_pods()
+            print("# a cluster is ready", flush=True)  # a start and a wait that fails are longer than tests/run waits
         except BaseException:
             self.close()
             raise
