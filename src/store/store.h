@@ -242,7 +242,7 @@ void store_trim(struct store *store);
 enum {
 	STORE_QUEUE_MAX = 100000,        /* queued writes */
 	STORE_GROUP_MAX = 256,           /* writes in one commit */
-	STORE_GROUP_BYTES_MAX = 524288,  /* of their objects, as JSON, and one object more */
+	STORE_GROUP_BYTES_MAX = 131072,  /* of their objects, as JSON, and one object more */
 	STORE_RING_CHANGES = 8192,       /* changes a watcher may lag behind */
 	STORE_RING_QUIET_CHANGES = 1024, /* that are kept when a burst of them is over */
 	STORE_RING_BYTES_MAX = 67108864, /* of their objects, as JSON */

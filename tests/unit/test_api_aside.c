@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_api_aside - long bodies are read and changed on a thread, and what is stored then fits
+ * test_api_aside - what is long is read and changed on a thread, and what is stored then fits
  *
  * json_parse() is wrapped: what the loop thread reads of JSON is counted, in bytes.
  */
@@ -271,6 +271,92 @@ static void test_rights_are_those_to_what_is_written(void **state)
 	assert_int_equal(world->exchange.status, 403);
 }
 
+/* ---- apply and list ---- */
+
+#define APPLY "/podvol/v1/apply"
+
+static void test_apply_merges_elsewhere(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *first = long_object("ConfigMap", "a", "\"data\":{\"k\":\"1\"}", LONG);
+	cleanup_free char *second = long_object("ConfigMap", "a", "\"data\":{\"l\":\"2\"}", LONG);
+
+	assert_int_equal(request(world, METHOD_POST, CONTENT_YAML, APPLY, first), 200);
+	assert_int_equal(read_on_loop, 0);
+	assert_int_equal(request(world, METHOD_POST, CONTENT_YAML, APPLY, second), 200);
+	/* The annotation that says what was applied is as long as the document. */
+	assert_in_range(read_on_loop, 0, 2 * LONG + 2048);
+	assert_string_equal(world_string(world, "items.0.result"), "configured");
+	assert_int_equal(world_request(world, METHOD_GET, MAPS "/a", NULL), 200);
+	assert_string_equal(world_string(world, "data.l"), "2");
+	assert_string_equal(world_string(world, "data.k"), "");
+}
+
+/* What another wrote while a thread merged is merged with, too. */
+static void test_apply_merges_again(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *pod = long_object("Pod", "a", SPEC("x"), LONG);
+	cleanup_free char *other = long_object(
+		"Pod", "a", SPEC("x") ",\"status\":{\"phase\":\"Running\",\"message\":\"new\"}",
+		LONG + 1);
+	struct gate reading, merging;
+
+	make_pod(world);
+	gate_close(world, &reading);
+	world_content = CONTENT_YAML;
+	world_begin(world, METHOD_POST, APPLY, pod);
+	world_content = CONTENT_JSON;
+	gate_close(world, &merging);
+	assert_int_equal(sem_post(&reading.open), 0);
+	while (!reading.over)
+		assert_true(sd_event_run(world->event, UINT64_MAX) >= 0);
+	for (int i = 0; i < 10; i++) /* until the merge is behind the other gate */
+		assert_true(sd_event_run(world->event, 10000) >= 0);
+	write_meanwhile(world, other, false);
+	gate_open(world, &merging);
+	(void) sem_destroy(&reading.open);
+	assert_int_equal(world->exchange.status, 200);
+	assert_string_equal(world_string(world, "items.0.result"), "configured");
+	assert_int_equal(world_request(world, METHOD_GET, PODS "/a", NULL), 200);
+	assert_string_equal(world_string(world, "status.message"), "new");
+}
+
+/* Rows are short: that they leave room in the buffer is no reason to read more objects. */
+static void test_few_long_objects_are_read_in_one_turn(void **state)
+{
+	enum { MAPS_COUNT = 12, AT_ONCE = 65536 };
+	struct world *world = *state;
+	static char buffer[1048576];
+	size_t turns = 0, most = 0;
+	ssize_t n;
+
+	for (int i = 0; i < MAPS_COUNT; i++) {
+		char name[8];
+		cleanup_free char *map = NULL;
+
+		(void) snprintf(name, sizeof(name), "m%d", i);
+		map = long_object("ConfigMap", name, "\"data\":{\"k\":\"1\"}", LONG);
+		assert_int_equal(request(world, METHOD_POST, CONTENT_JSON, MAPS, map), 201);
+	}
+	for (enum api_form form = FORM_TABLE;; form = FORM_YAML) {
+		world_form = form;
+		world_begin(world, METHOD_GET, MAPS, NULL);
+		assert_int_equal(world->exchange.status, 200);
+		for (read_on_loop = 0;
+		     (n = world->exchange.pull(world->exchange.work, buffer, sizeof(buffer))) > 0;
+		     read_on_loop = 0) {
+			turns++;
+			most = read_on_loop > most ? read_on_loop : most;
+		}
+		if (form == FORM_YAML)
+			break;
+	}
+	world_form = FORM_JSON;
+	assert_in_range(most, LONG, AT_ONCE + LONG + 1024);
+	assert_in_range(turns, 2 * MAPS_COUNT * LONG / (AT_ONCE + LONG + 1024), 100);
+}
+
 /* ---- who leaves ---- */
 
 static void test_a_client_that_leaves_has_begun_nothing(void **state)
@@ -299,6 +385,9 @@ int main(void)
 		IN(test_what_is_written_meanwhile_stays),
 		IN(test_a_named_version_is_that_version),
 		IN(test_rights_are_those_to_what_is_written),
+		IN(test_apply_merges_elsewhere),
+		IN(test_apply_merges_again),
+		IN(test_few_long_objects_are_read_in_one_turn),
 		IN(test_a_client_that_leaves_has_begun_nothing),
 	};
 

@@ -175,7 +175,7 @@ static void writes_gather_into_groups(void **state)
 /* Each commit admits its writes in one turn of the loop: few large ones are as many as it takes. */
 static void large_writes_make_more_groups(void **state)
 {
-	enum { WRITES = 9, BYTES = 200000 };
+	enum { WRITES = 9, BYTES = 50000 };
 	struct store_world *world = *state;
 	struct answer last = { .came = false };
 	cleanup_free char *value = malloc(BYTES + 1), *text = NULL;

@@ -7,17 +7,17 @@
  * three ways: what the document names is set, what it named the last time and names no more goes,
  * all else stays (controllers' fields, status, other people's annotations). What it said the last
  * time stands in kubectl's own annotation, so that both can be used on the same objects. Manifests
- * have a rule of their own. A long stream holds up no other: it is parsed on a thread, and only
- * so many writes are queued at a time.
+ * have a rule of their own. A long stream holds up no other: it is parsed on a thread, where large
+ * objects are merged as well, and only so many writes are queued at a time.
  *
  * Not atomic: the first object that is not admitted ends it, and the answer says how many were
  * stored before. A client that leaves ends it as well.
  */
+#include "api/objects/apply_merge.h"
 #include "api/objects/objects.h"
 
 #include "api/auth/audit.h"
 #include "base/cleanup.h"
-#include "object/patch/patch.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -27,10 +27,7 @@ enum {
 	CONFLICT_RETRIES = 5,
 	SLICE_BYTES =
 		32768, /* of documents that are merged in one turn of the loop, and one more */
-	REMEMBERED_BYTES_MAX = 200 * 1024, /* all annotations together may have 256 KiB */
 };
-
-#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED };
 
@@ -50,11 +47,21 @@ struct apply_item {
 	uint64_t present_version;     /* of the object before this write; 0: there was none */
 	const struct object *written; /* a reference, once it is stored */
 	unsigned int conflicts;
+	struct apply_item *next_again; /* of those that another wrote in between */
 	enum apply_result result;
 };
 
+/* An object that is made out of a document and the present one, here or on a thread. */
+struct merge {
+	struct apply_item *item;
+	const struct object *present, *merged; /* own references; NULL: there is none */
+	int error;                             /* with @why; 0: @merged is there */
+	struct failure why;
+};
+
 struct apply {
-	struct worker_job job; /* first: reads the body; later lets the loop turn */
+	struct worker_job job; /* first: reads the body; later merges, and lets the loop turn */
+	struct merge merge;    /* what a thread merges */
 	struct worker_pool *readers;
 	size_t slice_bytes;        /* merged in this turn */
 	bool pauses;               /* until the loop has turned */
@@ -69,6 +76,7 @@ struct apply {
 	char user[AUDIT_NAME_BYTES], client[AUDIT_NAME_BYTES]; /* the same */
 	struct apply_item *items;                              /* in the order of writing */
 	size_t count, next, in_flight, stored;
+	struct apply_item *again;        /* to be merged once more, before @next */
 	const struct apply_item *failed; /* the first */
 	int error;
 	struct failure why;
@@ -94,140 +102,51 @@ static void apply_abandon(void *work)
 
 /* ---- one object ---- */
 
-/* What the document says now is remembered in the object, where kubectl looks for it, too. One that
- * is too long is forgotten: then nothing is taken away the next time. */
-static int remember(struct cJSON *tree, const char *source)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *annotations;
-	cleanup_free char *text = NULL;
-
-	if (strlen(source) > REMEMBERED_BYTES_MAX) {
-		json_remove(json_ensure_object(metadata, "annotations"), LAST_APPLIED);
-		return 0;
-	}
-	annotations = json_ensure_object(metadata, "annotations");
-	if (!annotations || asprintf(&text, "%s\n", source) < 0)
-		return -ENOMEM;
-	return json_set_string(annotations, LAST_APPLIED, text);
-}
-
-static int read_json(const char *text, struct cJSON **ret, struct failure *reterr)
-{
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX + 1,
-					    .depth = OBJECT_DEPTH_MAX + 1 };
-
-	return json_parse(text, strlen(text), &limits, ret, reterr);
-}
-
-/* What was remembered the last time; NULL: nothing, or no JSON of an object. */
-static struct cJSON *remembered(const struct cJSON *present)
-{
-	const struct cJSON *annotations = json_get(json_get(present, "metadata"), "annotations");
-	struct cJSON *tree = NULL;
-
-	(void) read_json(json_string(json_get(annotations, LAST_APPLIED), ""), &tree, NULL);
-	if (json_is_object(tree))
-		return tree;
-	json_free(tree);
-	return NULL;
-}
-
-/* The document as kubectl would remember it: with its namespace, without what it remembered, and
- * without a status, which has a path of its own. */
-static int read_source(const struct apply_item *item, struct cJSON **ret, struct failure *reterr)
-{
-	struct cJSON *metadata, *annotations;
-	int r = read_json(item->document->source, ret, reterr);
-
-	if (r < 0)
-		return r;
-	metadata = json_ensure_object(*ret, "metadata");
-	if (json_is_object(json_get(metadata, "annotations"))) {
-		annotations = json_ensure_object(metadata, "annotations");
-		json_remove(annotations, LAST_APPLIED);
-	}
-	if (kind_row(item->object->kind)->has_status)
-		json_remove(*ret, "status");
-	if (!kind_row(item->object->kind)->namespaced)
-		return 0;
-	return json_set_string(metadata, "namespace", item->object->meta.name_space);
-}
-
-/* A document that names a version means that version and no later one. */
-static int merged_object(const struct object *present, const struct apply_item *item,
-			 const struct object **ret, struct failure *reterr)
-{
-	cleanup_json struct cJSON *tree = object_tree(present);
-	cleanup_json struct cJSON *original = NULL, *modified = NULL;
-	cleanup_free char *source = NULL;
-	uint64_t version = item->object->meta.resource_version;
-	int r;
-
-	assert(present->kind == item->object->kind);
-	if (version != 0 && version != present->meta.resource_version)
-		return -ESTALE;
-	if (!tree)
-		return failed(reterr, -ENOMEM, "cannot apply a document");
-	original = remembered(tree);
-	r = read_source(item, &modified, reterr);
-	if (r < 0)
-		return r;
-	source = json_print(modified);
-	r = patch_three_way(kind_row(present->kind), tree, modified, original, reterr);
-	if (r == 0 && (!source || remember(tree, source) < 0))
-		r = failed(reterr, -ENOMEM, "cannot apply a document");
-	return r < 0 ? r : object_from_json(tree, ret, reterr);
-}
-
-struct first_time {
-	const struct apply_item *item;
-	struct failure *reterr;
-};
-
-static int remember_first(struct cJSON *tree, void *userdata)
-{
-	const struct first_time *first = userdata;
-	cleanup_json struct cJSON *modified = NULL;
-	cleanup_free char *source = NULL;
-	int r = read_source(first->item, &modified, first->reterr);
-
-	if (r < 0)
-		return r;
-	/* What runs elsewhere says nothing of here: an exported pod is not over, a claim not bound.
-	 */
-	if (kind_row(first->item->object->kind)->has_status)
-		json_remove(tree, "status");
-	source = json_print(modified);
-	return source ? remember(tree, source) : -ENOMEM;
-}
-
 static void item_done(void *userdata, int error, const struct object *result,
 		      const struct failure *why);
 
-/* Expects the version that was merged with: a write in between is a conflict, not a loss. */
-static int write_item(struct apply_item *item, struct failure *reterr)
+static void merge_init(struct merge *merge, struct apply_item *item)
 {
-	struct store *store = item->apply->store;
 	const struct object_meta *meta = &item->object->meta;
-	const struct object *present =
-		store_get(store, item->object->kind, meta->name_space, meta->name);
-	cleanup_object const struct object *merged = NULL;
-	struct first_time first = { item, reterr };
-	struct store_precondition expected;
-	int r;
 
-	item->present_version = present ? present->meta.resource_version : 0;
-	r = present ? merged_object(present, item, &merged, reterr)
-		    : object_edit(item->object, remember_first, &first, &merged, reterr);
+	*merge = (struct merge){ .item = item };
+	merge->present = object_ref(
+		store_get(item->apply->store, item->object->kind, meta->name_space, meta->name));
+}
+
+static void merge_done(struct merge *merge)
+{
+	(void) object_unref(merge->present);
+	(void) object_unref(merge->merged);
+	*merge = (struct merge){ 0 };
+}
+
+/* On the loop, or on a thread. */
+static void merge_make(struct merge *merge)
+{
+	const struct apply_item *item = merge->item;
+	int r = apply_merge(item->document, merge->present, &merge->merged, &merge->why);
+
 	if (r == 0)
-		r = authorize_object(item->apply->rights, merged, reterr);
-	if (r < 0)
-		return r;
-	if (!present)
-		return store_create(store, merged, item_done, item);
-	expected = (struct store_precondition){ .uid = present->meta.uid,
+		r = authorize_object(item->apply->rights, merge->merged, &merge->why);
+	merge->error = r;
+}
+
+/* Expects the version that was merged with: a write in between is a conflict, not a loss. */
+static int merge_write(struct merge *merge)
+{
+	struct apply_item *item = merge->item;
+	struct store *store = item->apply->store;
+	struct store_precondition expected;
+
+	if (merge->error < 0)
+		return merge->error;
+	item->present_version = merge->present ? merge->present->meta.resource_version : 0;
+	if (!merge->present)
+		return store_create(store, merge->merged, item_done, item);
+	expected = (struct store_precondition){ .uid = merge->present->meta.uid,
 						.resource_version = item->present_version };
-	return store_update(store, merged, &expected, item_done, item);
+	return store_update(store, merge->merged, &expected, item_done, item);
 }
 
 /* ---- the whole stream ---- */
@@ -324,31 +243,82 @@ static void loop_turned(struct worker_job *job)
 }
 
 /* A large stream must not hold the loop for the whole of its writes. */
-static void pause_writing(struct apply *apply)
+static void leave_loop(struct apply *apply, struct worker_pool *(*run)(struct worker_job *job),
+		       void (*done)(struct worker_job *job))
 {
 	apply->pauses = true;
-	apply->job.run = pass;
-	apply->job.done = loop_turned;
+	apply->job.run = run;
+	apply->job.done = done;
 	worker_submit(apply->readers, &apply->job);
+}
+
+static void write_merged(struct merge *merge)
+{
+	struct apply *apply = merge->item->apply;
+	int r = merge_write(merge);
+
+	if (r < 0)
+		note_failure(merge->item, r, &merge->why);
+	else
+		apply->in_flight++;
+	merge_done(merge);
+}
+
+static struct worker_pool *merge_run(struct worker_job *job)
+{
+	merge_make(&((struct apply *) job)->merge);
+	return NULL;
+}
+
+static void merged_elsewhere(struct worker_job *job)
+{
+	struct apply *apply = (struct apply *) job;
+
+	if (apply->exchange)
+		write_merged(&apply->merge);
+	else
+		merge_done(&apply->merge);
+	loop_turned(job);
+}
+
+/* A large object is merged on a thread. */
+static void begin_item(struct apply *apply, struct apply_item *item)
+{
+	struct merge merge;
+	size_t bytes = item->object->json_length;
+
+	merge_init(&merge, item);
+	bytes += merge.present ? merge.present->json_length : 0;
+	if (apply->readers && bytes > API_READ_HERE_BYTES) {
+		apply->merge = merge;
+		leave_loop(apply, merge_run, merged_elsewhere);
+		return;
+	}
+	merge_make(&merge);
+	write_merged(&merge);
+	apply->slice_bytes += bytes;
+	if (apply->readers && apply->slice_bytes >= SLICE_BYTES)
+		leave_loop(apply, pass, loop_turned);
+}
+
+static struct apply_item *take_item(struct apply *apply)
+{
+	struct apply_item *item = apply->again;
+
+	if (!item)
+		return apply->next < apply->count ? &apply->items[apply->next++] : NULL;
+	apply->again = item->next_again;
+	return item;
 }
 
 /* Queue what may be queued; answer when nothing is left. */
 static void go_on(struct apply *apply)
 {
-	while (!apply->pauses && apply->exchange && !apply->failed && apply->next < apply->count &&
-	       apply->in_flight < API_APPLY_IN_FLIGHT) {
-		struct apply_item *item = &apply->items[apply->next++];
-		struct failure why = { 0 };
-		int r = write_item(item, &why);
+	struct apply_item *item;
 
-		if (r < 0)
-			note_failure(item, r, &why);
-		else
-			apply->in_flight++;
-		apply->slice_bytes += item->object->json_length;
-		if (apply->readers && apply->slice_bytes >= SLICE_BYTES)
-			pause_writing(apply);
-	}
+	while (!apply->pauses && apply->exchange && !apply->failed &&
+	       apply->in_flight < API_APPLY_IN_FLIGHT && (item = take_item(apply)))
+		begin_item(apply, item);
 	if (apply->in_flight > 0 || apply->pauses)
 		return;
 	if (apply->exchange && apply->failed)
@@ -369,17 +339,13 @@ static void item_done(void *userdata, int error, const struct object *result,
 {
 	struct apply_item *item = userdata;
 	struct apply *apply = item->apply;
-	struct failure again = { 0 };
 
 	assert(apply->in_flight > 0);
-	if (is_conflict(error) && apply->exchange && item->conflicts++ < CONFLICT_RETRIES) {
-		error = write_item(item, &again);
-		if (error == 0)
-			return;
-		why = &again;
-	}
 	apply->in_flight--;
-	if (error < 0) {
+	if (is_conflict(error) && apply->exchange && item->conflicts++ < CONFLICT_RETRIES) {
+		item->next_again = apply->again;
+		apply->again = item;
+	} else if (error < 0) {
 		note_failure(item, error, why);
 		audit_log_object(apply->user, apply->client, item->object, "failed");
 	} else {

@@ -23,7 +23,7 @@
 enum {
 	AT_ONCE_BYTES = 128 * 1024, /* of objects: a shorter list is one answer with its length */
 	ROWS_AT_ONCE = 32,          /* of a Table */
-	ROWS_BYTES_AT_ONCE = 65536, /* of their objects */
+	READ_BYTES_AT_ONCE = 65536, /* of objects, for rows or YAML; and one object more */
 	TOKEN_BYTES = 640,
 };
 
@@ -35,7 +35,8 @@ struct list {
 	enum api_form form;
 	const struct object **objects; /* own references */
 	size_t count, allocated, next;
-	size_t bytes; /* of the objects */
+	size_t bytes;      /* of the objects */
+	size_t read_bytes; /* of those that became rows or YAML, in one pull */
 	uint64_t version;
 	uint64_t now_usec;
 	char token[TOKEN_BYTES]; /* "": this is the last page */
@@ -313,7 +314,7 @@ static size_t row_count(const struct list *list)
 	size_t count = 0, bytes = 0;
 
 	while (list->next + count < list->count && count < ROWS_AT_ONCE &&
-	       bytes < ROWS_BYTES_AT_ONCE)
+	       bytes < READ_BYTES_AT_ONCE)
 		bytes += list->objects[list->next + count++]->json_length;
 	return count;
 }
@@ -333,7 +334,8 @@ static bool make_rows(struct list *list)
 	list->made = text;
 	list->piece = list->comma ? text : text + 1;
 	list->comma = true;
-	list->next += count;
+	for (size_t i = 0; i < count; i++)
+		list->read_bytes += list->objects[list->next++]->json_length;
 	return true;
 }
 
@@ -341,6 +343,7 @@ static bool make_yaml_item(struct list *list)
 {
 	cleanup_json struct cJSON *items = json_new_array();
 
+	list->read_bytes += list->objects[list->next]->json_length;
 	if (items)
 		(void) json_set(items, NULL, shown_tree(list->agent, list->objects[list->next++]));
 	list->made = json_print_yaml(items);
@@ -406,11 +409,14 @@ static bool next_piece(struct list *list)
 	return made;
 }
 
+/* Of objects, rows and YAML cost a tree each: what few of them make is enough for one turn of the
+ * loop, however short it is. */
 static ssize_t list_pull(void *work, char *buffer, size_t size)
 {
 	struct list *list = work;
 	size_t used = 0;
 
+	list->read_bytes = 0;
 	while (used < size) {
 		size_t take = list->piece_length < size - used ? list->piece_length : size - used;
 
@@ -421,6 +427,8 @@ static ssize_t list_pull(void *work, char *buffer, size_t size)
 			used += take;
 			continue;
 		}
+		if (used > 0 && list->read_bytes >= READ_BYTES_AT_ONCE)
+			break;
 		/* Cut short, the client sees that it is no whole list. */
 		if (!next_piece(list))
 			return used > 0 ? (ssize_t) used : -1;
