@@ -82,6 +82,8 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
 	else if (*text_of(row, "drift"))
 		say(cli, "Its mount at %s was changed by another process.", path);
+	else if (json_get(row, "users")) /* known once an unmount found it busy */
+		say(cli, "It stays mounted%s%s while it is in use.", *path ? " at " : "", path);
 	else if (strcmp(state, "uncertain") == 0)
 		say(cli,
 		    "An operation was interrupted: whether it is mounted%s%s is unknown until the "
