@@ -40,7 +40,7 @@ int verb_plugin(struct cli *cli)
 		return EXIT_FAILED;
 	}
 	if (wrong > 0)
-		cli_complain(cli, "plugin '%s' does %d things wrong; see podvol-plugins(5)",
+		cli_complain(cli, "plugin '%s' does %d things wrong; see podvol-plugins(8)",
 			     test.name, wrong);
 	return wrong > 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -156,6 +156,6 @@ def point(n, name):
 
 
 def manual_example():
-    """Script, settings and volumes of podvol-plugins(5), as they are shown."""
-    with open(os.path.join(node.TOP, "man/podvol-plugins.5"), encoding="utf-8") as file:
+    """Script, settings and volumes of podvol-plugins(8), as they are shown."""
+    with open(os.path.join(node.TOP, "man/podvol-plugins.8"), encoding="utf-8") as file:
         return [part.partition(".Ed")[0].replace("\\e", "\\") for part in file.read().split(".Bd -literal -offset indent\n")[1:]]

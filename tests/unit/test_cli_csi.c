@@ -121,7 +121,7 @@ static void test_of_a_plugin(void **state)
 	assert_int_equal(RUN_ALONE("plugin test luks /mnt"), EXIT_FAILED);
 	assert_string_equal(out_text, "wrong  publish    mounted nothing\n");
 	assert_string_equal(err_text, "podvolctl: plugin 'luks' does 2 things wrong; see "
-				      "podvol-plugins(5)\n");
+				      "podvol-plugins(8)\n");
 	direct_result = -ENOENT;
 	assert_int_equal(RUN_ALONE("plugin test luks /mnt"), EXIT_FAILED);
 	assert_string_equal(err_text, "podvolctl: no such plugin\n");

@@ -190,7 +190,7 @@ static void check_threads(struct doctor *doctor)
 static void check_plugin(void *userdata, bool is_wrong, const char *name, const char *text)
 {
 	doctor_found(userdata, is_wrong ? HEALTH_WARNING : HEALTH_OK, "plugins",
-		     is_wrong ? "make it root's alone, or its settings as podvol-plugins(5) has "
+		     is_wrong ? "make it root's alone, or its settings as podvol-plugins(8) has "
 				"them"
 			      : NULL,
 		     "plugin '%s': %s", name, text);
