@@ -33,6 +33,12 @@ def blocks(name):
         yield path, text
 
 
+def out_of_place(name):
+    """Lines that Markdown shows as code and blocks() does not find: indented ones behind an empty line, and indented ```."""
+    text = re.sub(r"^```\w*\n.*?^```$", "", read(name), flags=re.M | re.S)
+    return re.findall(r"^[ \t]+```.*|(?<=\n\n)(?: {4}|\t).*", text, re.M)
+
+
 def is_typed(path, text):
     return bool(path) or text.startswith("$ ")
 
