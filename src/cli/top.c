@@ -121,6 +121,7 @@ static void print_rows(struct top *top, const struct podvol_table *table, const 
 	if (rows > top->lines - 1)
 		shown = top->lines - 2;
 	sheet = cli_table_sheet(&view);
+	sheet_keep_lines(sheet); /* they are counted */
 	for (size_t row = 0; row < shown; row++)
 		cli_table_row(sheet, &view, table, row);
 	sheet_print(top->cli, sheet);

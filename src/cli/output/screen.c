@@ -14,6 +14,8 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
+enum { LINES_BELOW_MAX = 6 }; /* of one text; describe shows all of it */
+
 /* Of the pager: there is one standard output. */
 static FILE *stand_in, *stood_for;
 
@@ -151,6 +153,45 @@ size_t text_print(FILE *out, const char *text, size_t width)
 	used = print_some(out, text, strlen(text), width - 1 - text_width(tail));
 	(void) fputs(ELLIPSIS, out);
 	return used + 1 + print_some(out, tail, strlen(tail), SIZE_MAX);
+}
+
+/* Bytes of @text that fit one line: up to a blank, unless a word is longer than that. */
+static size_t line_bytes(const char *text, size_t width)
+{
+	size_t length = strlen(text), used = 0, at = 0, blank = 0, columns;
+	bool bad;
+
+	while (at < length) {
+		size_t bytes = next_character(text + at, length - at, &columns, &bad);
+
+		if (text[at] == ' ')
+			blank = at;
+		if (used + columns > width)
+			return blank > 0 ? blank : at;
+		used += columns;
+		at += bytes;
+	}
+	return length;
+}
+
+void text_print_below(FILE *out, const char *text, const char *prefix, size_t screen)
+{
+	size_t before = text_width(prefix);
+	size_t width = screen > before + WIDTH_BELOW_MIN ? screen - before : WIDTH_BELOW_MIN;
+
+	text += strspn(text, " ");
+	for (size_t line = 1; *text; line++) {
+		size_t bytes = line_bytes(text, width);
+
+		(void) fprintf(out, "\n%s", prefix);
+		if (line == LINES_BELOW_MAX) {
+			(void) text_print(out, text, width);
+			return;
+		}
+		(void) print_some(out, text, bytes, SIZE_MAX);
+		text += bytes;
+		text += strspn(text, " ");
+	}
 }
 
 void text_print_markup(FILE *out, const char *text)

@@ -12,6 +12,8 @@
 
 /* ---- screen.c ---- */
 
+enum { WIDTH_BELOW_MIN = 20 }; /* columns of text on a line of text_print_below() */
+
 /* What is written to @out will be shown on @terminal: widths and colours are the terminal's. NULL:
  * no longer. */
 void screen_stands_for(FILE *out, FILE *terminal);
@@ -28,6 +30,11 @@ size_t text_width(const char *text);
 /* One text without its control characters, newlines included, cut to @width columns with an
  * ellipsis at its end, or within a path; 0: not cut. Return: the columns that it took. */
 size_t text_print(FILE *out, const char *text, size_t width);
+
+/* The same on lines of their own, each with a newline and @prefix before it: at blanks, and no
+ * wider than @screen, which counts as some more than the prefix when it is too small. After some
+ * lines an ellipsis. */
+void text_print_below(FILE *out, const char *text, const char *prefix, size_t screen);
 
 /* The same for HTML and XML: what would be markup is escaped, newlines and tabs stay. */
 void text_print_markup(FILE *out, const char *text);
@@ -54,6 +61,9 @@ size_t sheet_rows(const struct sheet *sheet);
 /* Prints and drops the rows. The heading comes before the first row ever; later rows keep its
  * widths as far as they can, so that a watch stays in line. */
 void sheet_print(struct cli *cli, struct sheet *sheet);
+/* From now on a row takes one line on a terminal, too. Else a sentence in the last column (why, a
+ * message) that would be cut goes below its row. */
+void sheet_keep_lines(struct sheet *sheet);
 
 /* ---- pager.c ---- */
 

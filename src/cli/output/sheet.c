@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sheet - see screen.h: aligned columns, cut to the terminal's width where there is one
+ *
+ * Sentences in the last column are not cut: those too long for their line go below it.
  */
 #include "cli/output/screen.h"
 
@@ -11,6 +13,8 @@
 #include <string.h>
 
 enum { COLUMN_GAP = 3, COLUMN_WIDTH_MIN = 6 };
+
+#define BELOW "    "
 
 struct column {
 	char *name;
@@ -23,7 +27,16 @@ struct sheet {
 	size_t column_count;
 	char **cells; /* row by row */
 	size_t row_count, allocated;
-	bool has_heading, is_incomplete;
+	bool has_heading, is_incomplete, keeps_lines;
+};
+
+/* Where a sheet goes, and how. */
+struct layout {
+	FILE *out;
+	size_t *widths;
+	size_t screen; /* 0: no terminal */
+	bool colour;
+	bool is_below; /* sentences, where they do not fit */
 };
 
 struct sheet *sheet_new(const char *const *columns, size_t count)
@@ -118,21 +131,25 @@ size_t sheet_rows(const struct sheet *sheet)
 	return sheet ? sheet->row_count : 0;
 }
 
-/* ---- printing ---- */
+void sheet_keep_lines(struct sheet *sheet)
+{
+	if (sheet)
+		sheet->keeps_lines = true;
+}
+
+/* ---- widths ---- */
 
 /* Takes from the widest, column by column, until all fit; short ones stay whole. */
-static void fit(const struct sheet *sheet, size_t *widths, size_t screen)
+static void narrow(size_t *widths, size_t count, size_t screen)
 {
 	size_t total = 0;
 
-	for (size_t i = 0; i < sheet->column_count; i++) {
-		widths[i] = sheet->columns[i].width;
+	for (size_t i = 0; i < count; i++)
 		total += widths[i] + (i > 0 ? COLUMN_GAP : 0);
-	}
 	while (screen > 0 && total > screen) {
 		size_t widest = 0;
 
-		for (size_t i = 1; i < sheet->column_count; i++)
+		for (size_t i = 1; i < count; i++)
 			if (widths[i] > widths[widest])
 				widest = i;
 		if (widths[widest] <= COLUMN_WIDTH_MIN)
@@ -142,51 +159,101 @@ static void fit(const struct sheet *sheet, size_t *widths, size_t screen)
 	}
 }
 
-/* The last column is not padded: no line ends in blanks. */
-static void print_cell(FILE *out, const char *text, const char *colour, size_t width, bool is_last)
+static bool has_sentences(const struct sheet *sheet)
+{
+	static const char *const names[] = { "WHY", "MESSAGE", "ERROR", "PROBLEM", "WARNING" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && sheet->column_count > 1; i++)
+		if (strcmp(sheet->columns[sheet->column_count - 1].name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void fit(const struct sheet *sheet, struct layout *layout)
+{
+	size_t count = sheet->column_count, *last = &layout->widths[count > 0 ? count - 1 : 0];
+	size_t whole;
+
+	for (size_t i = 0; i < count; i++)
+		layout->widths[i] = sheet->columns[i].width;
+	whole = *last;
+	narrow(layout->widths, count, layout->screen);
+	if (sheet->keeps_lines || *last == whole || !has_sentences(sheet))
+		return;
+	layout->is_below = true;
+	for (size_t i = 0; i < count; i++)
+		layout->widths[i] = sheet->columns[i].width;
+	*last = text_width(sheet->columns[count - 1].name);
+	narrow(layout->widths, count, layout->screen);
+	/* What is left of the line. */
+	whole = (count - 1) * COLUMN_GAP;
+	for (size_t i = 0; i + 1 < count; i++)
+		whole += layout->widths[i];
+	if (layout->screen > whole + *last)
+		*last = layout->screen - whole;
+}
+
+/* ---- printing ---- */
+
+/* The last one is not padded: no line ends in blanks. */
+static void print_cell(const struct layout *layout, const char *text, const char *colour,
+		       size_t width, bool is_last)
 {
 	size_t used;
 
-	(void) fputs(colour, out);
-	used = text_print(out, text, width);
+	(void) fputs(colour, layout->out);
+	used = text_print(layout->out, text, width);
 	if (*colour)
-		(void) fputs("\033[0m", out);
+		(void) fputs("\033[0m", layout->out);
 	if (!is_last)
-		(void) fprintf(out, "%*s", (int) (width - used + COLUMN_GAP), "");
+		(void) fprintf(layout->out, "%*s", (int) (width - used + COLUMN_GAP), "");
 }
 
-static void print_heading(struct cli *cli, const struct sheet *sheet, const size_t *widths)
+static void print_heading(const struct layout *layout, const struct sheet *sheet)
 {
 	for (size_t i = 0; i < sheet->column_count; i++)
-		print_cell(cli->out, sheet->columns[i].name, "", widths[i],
+		print_cell(layout, sheet->columns[i].name, "", layout->widths[i],
 			   i + 1 == sheet->column_count);
-	(void) fputc('\n', cli->out);
+	(void) fputc('\n', layout->out);
+}
+
+static void print_row(const struct layout *layout, const struct sheet *sheet, char *const *cells)
+{
+	size_t count = sheet->column_count, in_line = count;
+
+	if (layout->is_below && text_width(cells[count - 1]) > layout->widths[count - 1])
+		in_line--;
+	for (size_t i = 0; i < in_line; i++) {
+		bool shown = layout->colour && sheet->columns[i].is_state;
+
+		print_cell(layout, cells[i], shown ? state_colour(cells[i]) : "", layout->widths[i],
+			   i + 1 == in_line);
+	}
+	if (in_line < count)
+		text_print_below(layout->out, cells[in_line], BELOW, layout->screen);
+	(void) fputc('\n', layout->out);
 }
 
 void sheet_print(struct cli *cli, struct sheet *sheet)
 {
 	cleanup_free size_t *widths =
 		sheet ? calloc(sheet->column_count + 1, sizeof(size_t)) : NULL;
-	bool colour = screen_has_colour(cli->out);
-	size_t count = sheet ? sheet->column_count : 0; /* none, when a server says so */
+	struct layout layout = {
+		.out = cli->out,
+		.widths = widths,
+		.screen = screen_width(cli->out),
+		.colour = screen_has_colour(cli->out),
+	};
 
 	if (!widths || sheet->is_incomplete) {
 		cli_complain(cli, "out of memory");
 		return;
 	}
-	fit(sheet, widths, screen_width(cli->out));
+	fit(sheet, &layout);
 	if (!sheet->has_heading && !cli->no_headers)
-		print_heading(cli, sheet, widths);
+		print_heading(&layout, sheet);
 	sheet->has_heading = true;
-	for (size_t row = 0; row < sheet->row_count; row++) {
-		for (size_t i = 0; i < count; i++) {
-			const char *text = sheet->cells[row * count + i];
-			bool shown = colour && sheet->columns[i].is_state;
-
-			print_cell(cli->out, text, shown ? state_colour(text) : "", widths[i],
-				   i + 1 == count);
-		}
-		(void) fputc('\n', cli->out);
-	}
+	for (size_t row = 0; row < sheet->row_count; row++)
+		print_row(&layout, sheet, sheet->cells + row * sheet->column_count);
 	drop_rows(sheet);
 }
