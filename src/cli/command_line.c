@@ -154,9 +154,12 @@ bool command_line_check(struct cli *cli, const struct verb *verb)
 	too_many = verb->max >= 0 && cli->argument_count > verb->max;
 	if (cli->argument_count >= verb->min && !too_many)
 		return true;
-	cli_complain(cli, "'%s' takes %s%s", verb->name,
-		     *verb->arguments ? verb->arguments : "no argument",
-		     too_many ? "" : ", and something is missing");
+	if (too_many)
+		cli_complain(cli, "'%s' takes %s", verb->name,
+			     *verb->arguments ? verb->arguments : "no argument");
+	else
+		cli_complain(cli, "'%s' needs %s: see 'podvolctl %s --help'", verb->name,
+			     verb->arguments, verb->name);
 	return false;
 }
 

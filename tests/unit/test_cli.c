@@ -77,8 +77,9 @@ static void test_usage(void **state)
 		{ "podvolctl", "must specify a verb: see 'podvolctl --help'" },
 		{ "podvolctl fetch", "unknown verb 'fetch': see 'podvolctl --help'" },
 		{ "podvolctl --bad", "unknown option '--bad': see 'podvolctl --help'" },
-		{ "podvolctl get", "'get' takes KIND[,KIND...] [NAME...] | KIND/NAME..., and "
-				   "something is missing" },
+		{ "podvolctl get", "'get' needs KIND[,KIND...] [NAME...] | KIND/NAME...: see "
+				   "'podvolctl get --help'" },
+		{ "podvolctl mounts", "'mounts' needs POD: see 'podvolctl mounts --help'" },
 		{ "podvolctl explain-state a b", "'explain-state' takes POD | VOLUME | CLAIM" },
 		{ "podvolctl describe pods", "must specify a name of 'pod'" },
 		{ "podvolctl describe manifest m",
