@@ -17,7 +17,7 @@ import node
 from node import Skip, equal, eventually
 
 BUSYBOX = "/bin/busybox"
-APPLETS = ("cat", "dd", "grep", "head", "id", "ls", "mkdir", "mount", "printf", "sh", "sync", "test", "usleep")
+APPLETS = ("cat", "dd", "grep", "head", "id", "ls", "mkdir", "mount", "printf", "sh", "sync", "test", "touch", "usleep")
 PATIENCE = node.PATIENCE
 FIRST_ID, ID_COUNT = 655360, 65536  # on the host, of containers with a user namespace
 
