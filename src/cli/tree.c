@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PREFIX_BYTES = 128, LINE_BYTES = 1024 };
+enum { PREFIX_BYTES = 128, LINE_BYTES = 1024, PATH_WIDTH_MIN = 20 };
 
 /* What the tree is made from, asked once. */
 struct forest {
@@ -41,14 +41,32 @@ static const struct cJSON *first_item(const struct cJSON *list)
 
 /* ---- lines ---- */
 
-/* One line, and in @below what stands before its children. */
-static void print_line(struct cli *cli, const char *prefix, bool is_last, const char *text,
-		       char below[PREFIX_BYTES])
+/* What ends a line that has @room columns left for it; 0: all. A path is cut in its middle, words
+ * go below. */
+static void print_tail(struct cli *cli, const char *tail, size_t room, const char *below)
 {
-	(void) fprintf(cli->out, "%s%s", prefix, is_last ? "└─" : "├─");
-	cli_print_text(cli->out, text);
-	(void) fputc('\n', cli->out);
+	if (room == 0 || text_width(tail) <= room)
+		cli_print_text(cli->out, tail);
+	else if (room >= PATH_WIDTH_MIN && !strchr(tail, ' '))
+		(void) text_print(cli->out, tail, room);
+	else
+		text_print_below(cli->out, tail, below, screen_width(cli->out));
+}
+
+/* One line, of a @head and a @tail that may be cut, and in @below what stands before its children.
+ */
+static void print_line(struct cli *cli, const char *prefix, bool is_last, const char *head,
+		       const char *tail, char below[PREFIX_BYTES])
+{
+	size_t screen = screen_width(cli->out);
+	size_t used = text_width(prefix) + 2, room;
+
 	(void) snprintf(below, PREFIX_BYTES, "%s%s", prefix, is_last ? "  " : "│ ");
+	(void) fprintf(cli->out, "%s%s", prefix, is_last ? "└─" : "├─");
+	used += text_print(cli->out, head, screen > used ? screen - used : 0);
+	room = screen > used ? screen - used : screen > 0;
+	print_tail(cli, tail, room, below);
+	(void) fputc('\n', cli->out);
 }
 
 static void print_processes(const struct forest *forest, const char *prefix, const char *uid,
@@ -66,7 +84,7 @@ static void print_processes(const struct forest *forest, const char *prefix, con
 		if (found && json_int64(json_get(found, "pid"), &pid) && pid > 0) {
 			(void) snprintf(text, sizeof(text), "process %" PRId64 " %s", pid,
 					text_of(found, "process"));
-			print_line(forest->cli, prefix, !hold, text, below);
+			print_line(forest->cli, prefix, !hold, text, "", below);
 		}
 		found = hold;
 		if (!hold)
@@ -112,9 +130,9 @@ static void print_containers(const struct forest *forest, const char *prefix,
 			const struct cJSON *next = next_user(json_next(at), volume);
 			char text[LINE_BYTES], below[PREFIX_BYTES];
 
-			(void) snprintf(text, sizeof(text), "container %s  %s", text_of(at, "name"),
-					place_in(at, volume));
-			print_line(forest->cli, prefix, !next && i == 1, text, below);
+			(void) snprintf(text, sizeof(text), "container %s  ", text_of(at, "name"));
+			print_line(forest->cli, prefix, !next && i == 1, text, place_in(at, volume),
+				   below);
 			print_processes(forest, below, uid, text_of(at, "name"));
 			at = next;
 		}
@@ -140,11 +158,11 @@ static void print_pods(const struct forest *forest, const char *prefix, const st
 		const char *error = text_of(row, "error");
 
 		next = next_use(json_next(row), unique_name);
-		(void) snprintf(text, sizeof(text), "pod %s  %s  %s, %s%s%s", text_of(row, "pod"),
+		(void) snprintf(text, sizeof(text), "pod %s  %s  %s, %s%s", text_of(row, "pod"),
 				text_of(row, "volume"), text_of(row, "state"),
 				json_bool(json_get(row, "readOnly"), false) ? "ro" : "rw",
-				*error ? ": " : "", error);
-		print_line(forest->cli, prefix, !next, text, below);
+				*error ? ": " : "");
+		print_line(forest->cli, prefix, !next, text, error, below);
 		print_containers(forest, below, row);
 	}
 }
@@ -160,19 +178,32 @@ static void print_stored(const struct forest *forest, const struct cJSON *row,
 	for (size_t i = 0; i < ARRAY_SIZE(stored) && *text_of(row, "claim"); i++) {
 		(void) snprintf(text, sizeof(text), "%s %s", stored[i][0], stored[i][1]);
 		memcpy(above, prefix, sizeof(above));
-		print_line(forest->cli, above, true, text, prefix);
+		print_line(forest->cli, above, true, text, "", prefix);
 	}
+}
+
+/* What it is made from; its unique name once no pod that wants it says so. */
+static const char *origin_of(const struct cJSON *row)
+{
+	static const char *const keys[] = { "device", "source", "uniqueName" };
+	const char *origin = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && !*origin; i++)
+		origin = text_of(row, keys[i]);
+	return origin;
 }
 
 static void print_volume(const struct forest *forest, const struct cJSON *first)
 {
-	const char *device = text_of(first, "device"), *source = text_of(first, "source");
+	FILE *out = forest->cli->out;
+	const char *plugin = text_of(first, "plugin");
+	size_t screen = screen_width(out), behind = text_width(plugin) + 2;
 	char prefix[PREFIX_BYTES] = "";
 
-	cli_print_text(forest->cli->out, *device ? device : source);
-	(void) fputs("  ", forest->cli->out);
-	cli_print_text(forest->cli->out, text_of(first, "plugin"));
-	(void) fputc('\n', forest->cli->out);
+	(void) text_print(out, origin_of(first), screen > behind ? screen - behind : screen);
+	(void) fputs("  ", out);
+	cli_print_text(out, plugin);
+	(void) fputc('\n', out);
 	print_stored(forest, first, prefix);
 	print_pods(forest, prefix, first);
 }
