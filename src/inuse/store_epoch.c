@@ -24,6 +24,7 @@
 
 /* In place of a container: no client can post these. */
 #define FORGOTTEN    "(forgotten by the store)"
+#define UNREADABLE   "(its object cannot be read)"
 #define UNLISTED     "(taken over, not listed)"
 #define ELSEWHERE    "(of a node with another name)"
 #define VERSION_FILE "store-version"
@@ -99,7 +100,7 @@ static bool is_elsewhere(const struct inuse *inuse, const struct object *pod)
 
 struct lost_pods {
 	bool store_is_lost;
-	size_t forgotten, elsewhere;
+	size_t forgotten, unreadable, elsewhere;
 	const char *node_name; /* of one that is elsewhere */
 };
 
@@ -148,6 +149,20 @@ static int hold_pod(struct inuse *inuse, const struct actual_pod *pod, const cha
 	return 0;
 }
 
+/* Then that the store has no object does not mean that it was deleted. */
+static bool is_unreadable(const struct inuse *inuse, const struct actual_pod *pod)
+{
+	const char *slash = strchr(pod->pod_key, '/');
+	char name_space[POD_KEY_BYTES] = "";
+
+	if (!slash)
+		return false;
+	(void) snprintf(name_space, sizeof(name_space), "%.*s", (int) (slash - pod->pod_key),
+			pod->pod_key);
+	return store_is_unreadable(*inuse->with.store,
+				   &(struct store_key){ KIND_POD, name_space, slash + 1 });
+}
+
 /* Why the store does not say that this pod is over; NULL: its object speaks for it. */
 static const char *why_held(const struct inuse *inuse, const struct actual_pod *pod,
 			    struct lost_pods *lost)
@@ -160,6 +175,8 @@ static const char *why_held(const struct inuse *inuse, const struct actual_pod *
 	/* Another agent's containers may use it, and no hold of theirs says so. */
 	if (!object && pod->taken_over)
 		return UNLISTED;
+	if (!object && is_unreadable(inuse, pod))
+		return UNREADABLE;
 	if (!object)
 		return lost->store_is_lost ? FORGOTTEN : NULL;
 	if (!is_elsewhere(inuse, object))
@@ -185,6 +202,8 @@ static int hold_lost(struct inuse *inuse, struct lost_pods *lost, struct failure
 				lost->forgotten += r >= 0;
 			else if (strcmp(why, ELSEWHERE) == 0)
 				lost->elsewhere += r >= 0;
+			else if (strcmp(why, UNREADABLE) == 0)
+				lost->unreadable += r >= 0;
 		}
 	return r;
 }
@@ -192,7 +211,7 @@ static int hold_lost(struct inuse *inuse, struct lost_pods *lost, struct failure
 static bool is_for_lost_pod(const struct hold *hold)
 {
 	return strcmp(hold->container, FORGOTTEN) == 0 || strcmp(hold->container, ELSEWHERE) == 0 ||
-	       store_epoch_is_unlisted(hold);
+	       strcmp(hold->container, UNREADABLE) == 0 || store_epoch_is_unlisted(hold);
 }
 
 bool store_epoch_is_unlisted(const struct hold *hold)
@@ -244,6 +263,12 @@ static void report_lost(const struct inuse *inuse, const struct lost_pods *lost)
 			    "that it does not know are held, and their volumes stay mounted until "
 			    "'podvolctl release UID HOLD'",
 			    lost->forgotten);
+	if (lost->unreadable > 0)
+		log_message(LOG_ERR,
+			    "%zu pods whose stored objects cannot be read are held, and their "
+			    "volumes stay mounted until the objects can be read, or 'podvolctl "
+			    "release UID HOLD'",
+			    lost->unreadable);
 	if (lost->elsewhere > 0)
 		log_message(LOG_ERR,
 			    "this node is called '%s', and %zu pods whose volumes are mounted here "
