@@ -114,17 +114,22 @@ void identity_keep(struct cluster *cluster, uint64_t newest, const char *kept)
 
 /* ---- what was seen ---- */
 
+/* False: it is known, or the server did not say. */
+static bool take_uid(char *known, const char *uid)
+{
+	if (uid[0] == '\0' || strcmp(known, uid) == 0)
+		return false;
+	memcpy(known, uid, UID_BYTES);
+	return true;
+}
+
 static void adopt(struct cluster *cluster, const struct identity_check *check)
 {
 	struct identity *identity = cluster->identity;
+	bool is_new_node = take_uid(identity->node_uid, check->node_uid);
 
-	if (strcmp(identity->node_uid, check->node_uid) == 0 &&
-	    (check->cluster_uid[0] == '\0' ||
-	     strcmp(identity->cluster_uid, check->cluster_uid) == 0))
+	if (!take_uid(identity->cluster_uid, check->cluster_uid) && !is_new_node)
 		return;
-	memcpy(identity->node_uid, check->node_uid, UID_BYTES);
-	if (check->cluster_uid[0])
-		memcpy(identity->cluster_uid, check->cluster_uid, UID_BYTES);
 	(void) snprintf(identity->node_name, sizeof(identity->node_name), "%s",
 			cluster->options.node_name);
 	write_kept(cluster);

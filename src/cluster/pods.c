@@ -38,7 +38,7 @@ struct news {
 	struct news *prev, *next;
 	enum news_type type;
 	const struct object *object; /* own reference; NULL: the end of a list */
-	bool went_back;
+	uint64_t version;            /* that the server had come to; 0: part of a list */
 };
 
 struct pods {
@@ -51,6 +51,7 @@ struct pods {
 	size_t queue_count;
 	struct name *listed; /* "namespace/name" in the list that is read */
 	struct name *kept;   /* uids that a restored etcd lost */
+	uint64_t newest;     /* version that was taken into the store */
 	bool is_verified, is_complete;
 	struct complete *complete; /* the store will say so; NULL: not asked for, or it has */
 	bool must_list;            /* something was lost for want of memory */
@@ -132,7 +133,7 @@ static void keep_state(struct cluster *cluster)
 		end += strlen(name->text);
 		*end++ = name->hh.next ? ',' : '\0';
 	}
-	identity_keep(cluster, list_watch_newest(pods->list_watch), text);
+	identity_keep(cluster, pods->newest, text);
 }
 
 void pods_gone(struct cluster *cluster, const char *name_space, const char *name, const char *uid)
@@ -149,6 +150,8 @@ void pods_put(struct cluster *cluster, const struct object *pod)
 
 	if (known && strcmp(known->meta.uid, pod->meta.uid) != 0)
 		pods_gone(cluster, pod->meta.name_space, pod->meta.name, known->meta.uid);
+	if (cluster->pods->newest < pod->meta.resource_version)
+		cluster->pods->newest = pod->meta.resource_version;
 	drop_name(&cluster->pods->kept, pod->meta.uid);
 	absences_remove(cluster->pods->absences, pod->meta.uid);
 	versions_note(cluster, pod);
@@ -213,6 +216,8 @@ static int look_for(const struct object *pod, void *userdata)
 		absences_add(end->pods->absences, pod);
 		return 0;
 	}
+	/* That a server of before is asked for it proves nothing now. */
+	absences_remove(end->pods->absences, pod->meta.uid);
 	if (!add_name(&end->pods->kept, pod->meta.uid))
 		lose(end->pods);
 	end->kept++;
@@ -257,10 +262,11 @@ static void report_complete(struct pods *pods)
 	pods->complete = NULL;
 }
 
-static void end_of_list(struct pods *pods, bool went_back)
+static void end_of_list(struct pods *pods, uint64_t version)
 {
-	struct list_end end = { .pods = pods, .went_back = went_back };
+	struct list_end end = { .pods = pods, .went_back = version < pods->newest };
 
+	pods->newest = version;
 	(void) store_list(pods->cluster->options.store, KIND_POD, NULL, look_for, &end);
 	drop_names(&pods->listed);
 	if (end.kept > 0)
@@ -279,6 +285,8 @@ static void take_news(struct pods *pods, const struct news *news)
 {
 	const struct object *known, *object = news->object;
 
+	if (news->type != NEWS_LIST_END && news->version > 0)
+		pods->newest = news->version;
 	switch (news->type) {
 	case NEWS_PUT:
 		pods_put(pods->cluster, object);
@@ -290,7 +298,7 @@ static void take_news(struct pods *pods, const struct news *news)
 				  object->meta.uid);
 		return;
 	case NEWS_LIST_END:
-		end_of_list(pods, news->went_back);
+		end_of_list(pods, news->version);
 		return;
 	}
 }
@@ -356,13 +364,13 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 static bool add_news(struct pods *pods, enum news_type type, const struct object *object,
-		     bool went_back)
+		     uint64_t version)
 {
 	struct news *news = pods->queue_count < QUEUED_MAX ? calloc(1, sizeof(*news)) : NULL;
 
 	if (!news)
 		return false;
-	*news = (struct news){ .type = type, .object = object_ref(object), .went_back = went_back };
+	*news = (struct news){ .type = type, .object = object_ref(object), .version = version };
 	DL_APPEND(pods->queue, news);
 	pods->queue_count++;
 	return true;
@@ -398,18 +406,20 @@ static void take(void *userdata, const struct server_object *object)
 	}
 	if (!object->object)
 		note_unknown(object);
-	else if (!add_news(pods, NEWS_PUT, object->object, false))
+	else if (!add_news(pods, NEWS_PUT, object->object, 0))
 		lose(pods);
 }
 
+/* A list that is not taken says nothing, so whether this one went back is seen when it is. */
 static void end_list(void *userdata, bool went_back)
 {
 	struct pods *pods = userdata;
 
+	(void) went_back;
 	contact_note_news(pods->cluster);
 	if (pods->must_list)
 		return;
-	if (!add_news(pods, NEWS_LIST_END, NULL, went_back)) {
+	if (!add_news(pods, NEWS_LIST_END, NULL, list_watch_newest(pods->list_watch))) {
 		lose(pods);
 		return;
 	}
@@ -437,7 +447,7 @@ static void change(void *userdata, const struct server_event *event)
 		note_unknown(&event->object);
 		return;
 	}
-	if (!add_news(pods, type, pod, false)) {
+	if (!add_news(pods, type, pod, list_watch_newest(pods->list_watch))) {
 		lose(pods);
 		return;
 	}
@@ -472,7 +482,7 @@ static int list_again(struct pods *pods)
 		.client = cluster->client,
 		.kind = kind_row(KIND_POD),
 		.path = "/api/v1/pods",
-		.newest = identity_newest(cluster->identity),
+		.newest = pods->newest,
 		.begin_list = begin_list,
 		.take = take,
 		.end_list = end_list,
@@ -511,6 +521,7 @@ int pods_new(struct cluster *cluster)
 	pods->cluster = cluster;
 	cluster->pods = pods;
 	recall_kept(pods);
+	pods->newest = identity_newest(cluster->identity);
 	r = sd_event_add_time(cluster->options.event, &pods->timer, CLOCK_MONOTONIC, UINT64_MAX,
 			      100000, on_timer, pods);
 	if (r >= 0)
