@@ -33,6 +33,7 @@ enum {
 	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
 	SLOW_USEC = 3000000,      /* a stage that takes longer is reported */
 	MANIFEST_SETTLE_USEC = 500000,
+	RUN_DIR_MODE = 0711, /* sockets and links are reached; who opens it could lock it */
 };
 
 /* ---- the node ---- */
@@ -103,7 +104,7 @@ static int make_own_directories(struct agent *agent, struct failure *reterr)
 	state_fd = make_host_directories(agent->config->state_dir, 0700, reterr);
 	if (state_fd < 0)
 		return state_fd;
-	run_fd = make_host_directories(agent->config->run_dir, 0755, reterr);
+	run_fd = make_host_directories(agent->config->run_dir, RUN_DIR_MODE, reterr);
 	return run_fd < 0 ? run_fd : volume_locks_open(agent->config->run_dir, reterr);
 }
 
@@ -123,7 +124,7 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 	int r = lock_own(agent->config->state_dir, 0700, "state", &agent->own.state, reterr);
 
 	if (r >= 0)
-		r = lock_own(agent->config->run_dir, 0755, "run", &agent->own.run, reterr);
+		r = lock_own(agent->config->run_dir, RUN_DIR_MODE, "run", &agent->own.run, reterr);
 	if (r >= 0)
 		store_take_no_locks();
 	return r;
