@@ -15,18 +15,16 @@
 
 #include <cmocka.h>
 
-static const struct schema item_schema = {
-	.name = "Item",
-	.fields = {
-		STRING("name"),
-		OBJECTS_BY(item_schema, "name", "items"),
-		{ .type = SCHEMA_OBJECTS, .merge_key = "port", .name = "ports" },
-		STRINGS("words"),
-		STRING_SET("tags"),
-		OBJECT(item_schema, "spec"),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema item_schema = SCHEMA("Item", NULL,
+	STRING("name"),
+	OBJECTS_BY(item_schema, "name", "items"),
+	{ .type = SCHEMA_OBJECTS, .merge_key = "port", .name = "ports" },
+	STRINGS("words"),
+	STRING_SET("tags"),
+	OBJECT(item_schema, "spec"),
+);
+/* clang-format on */
 
 const struct kind_row patch_case_row = { .name = "Case", .schema = &item_schema };
 

@@ -11,16 +11,13 @@
 
 #include <assert.h>
 
-const struct schema volume_attributes_class_schema = {
-	.name = "VolumeAttributesClass",
-	.package = SCHEMA_STORAGE,
-	.fields = {
-		SCHEMA_HEAD,
-		STRING("driverName", REQUIRED, "The driver that knows the parameters."),
-		STRING_MAP( "parameters", 0, "What a volume of the class is to be like, in the driver's words."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+const struct schema volume_attributes_class_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttributesClass", NULL,
+	SCHEMA_HEAD,
+	STRING("driverName", REQUIRED, "The driver that knows the parameters."),
+	STRING_MAP( "parameters", 0, "What a volume of the class is to be like, in the driver's words."),
+);
+/* clang-format on */
 
 int volume_attributes_class_validate(const struct cJSON *tree, struct violations *found)
 {

@@ -18,26 +18,18 @@
 
 enum { TRUST_BUNDLE_BYTES_MAX = 1024 * 1024, SIGNER_NAME_BYTES_MAX = 571 };
 
-static const struct schema spec_schema = {
-	.name = "ClusterTrustBundleSpec",
-	.package = SCHEMA_CERTIFICATES,
-	.description = "Whom to trust.",
-	.fields = {
-		STRING("signerName", 0, "Whose authorities these are; it cannot change."),
-		STRING("trustBundle", REQUIRED, "X.509 authorities in PEM."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema spec_schema = SCHEMA_OF(SCHEMA_CERTIFICATES, "ClusterTrustBundleSpec",
+	"Whom to trust.",
+	STRING("signerName", 0, "Whose authorities these are; it cannot change."),
+	STRING("trustBundle", REQUIRED, "X.509 authorities in PEM."),
+);
 
-const struct schema cluster_trust_bundle_schema = {
-	.name = "ClusterTrustBundle",
-	.package = SCHEMA_CERTIFICATES,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(spec_schema, "spec", REQUIRED, "Whom to trust."),
-		{ 0 },
-	},
-};
+const struct schema cluster_trust_bundle_schema = SCHEMA_OF(SCHEMA_CERTIFICATES, "ClusterTrustBundle", NULL,
+	SCHEMA_HEAD,
+	OBJECT(spec_schema, "spec", REQUIRED, "Whom to trust."),
+);
+/* clang-format on */
 
 /* ---- rules ---- */
 

@@ -9,16 +9,14 @@
 
 #include <assert.h>
 
-const struct schema config_map_schema = {
-	.name = "ConfigMap",
-	.fields = {
-		SCHEMA_HEAD,
-		BYTES_MAP("binaryData", 0, "Entries that are bytes, as base64."),
-		STRING_MAP("data", 0, "Entries that are text."),
-		BOOL("immutable", 0, "Its entries may not be changed any more."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+const struct schema config_map_schema = SCHEMA("ConfigMap", NULL,
+	SCHEMA_HEAD,
+	BYTES_MAP("binaryData", 0, "Entries that are bytes, as base64."),
+	STRING_MAP("data", 0, "Entries that are text."),
+	BOOL("immutable", 0, "Its entries may not be changed any more."),
+);
+/* clang-format on */
 
 static int check_twice(const struct cJSON *tree, struct violations *found)
 {

@@ -21,100 +21,62 @@
 
 enum { DRIVER_NAME_BYTES = 64, NODE_ID_BYTES_MAX = 192, TOKEN_SECONDS_LEAST = 600 };
 
-static const struct schema token_request_schema = {
-	.name = "TokenRequest",
-	.package = SCHEMA_STORAGE,
-	.description = "A token that the driver wants with each publish.",
-	.fields = {
-		STRING("audience", REQUIRED, "Whom the token is for."),
-		INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema token_request_schema = SCHEMA_OF(SCHEMA_STORAGE, "TokenRequest",
+	"A token that the driver wants with each publish.",
+	STRING("audience", REQUIRED, "Whom the token is for."),
+	INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
+);
 
-static const struct schema csi_driver_spec_schema = {
-	.name = "CSIDriverSpec",
-	.package = SCHEMA_STORAGE,
-	.description = "What a CSI driver supports and expects to be passed.",
-	.fields = {
-		BOOL("attachRequired", 0, "Volumes must be attached before a node can have them."),
-		STRING("fsGroupPolicy", 0, "Whether fsGroup is applied: ReadWriteOnceWithFSType, File or None."),
-		BOOL("podInfoOnMount", 0, "The driver is passed the name, namespace and uid of the volume's pod."),
-		BOOL("requiresRepublish", 0, "The driver wants NodePublishVolume again and again."),
-		BOOL("seLinuxMount", 0, "The driver can mount with an SELinux label."),
-		BOOL("serviceAccountTokenInSecrets", 0, "Tokens are handed over as a secret, not as part of the volume's context."),
-		BOOL("storageCapacity", 0, "Its capacity is published in CSIStorageCapacity objects."),
-		OBJECTS(token_request_schema, "tokenRequests", 0, "Tokens of the pod's service account that the driver wants."),
-		STRINGS("volumeLifecycleModes", 0, "Persistent, Ephemeral or both."),
-		{ 0 },
-	},
-};
+static const struct schema csi_driver_spec_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSIDriverSpec",
+	"What a CSI driver supports and expects to be passed.",
+	BOOL("attachRequired", 0, "Volumes must be attached before a node can have them."),
+	STRING("fsGroupPolicy", 0, "Whether fsGroup is applied: ReadWriteOnceWithFSType, File or None."),
+	BOOL("podInfoOnMount", 0, "The driver is passed the name, namespace and uid of the volume's pod."),
+	BOOL("requiresRepublish", 0, "The driver wants NodePublishVolume again and again."),
+	BOOL("seLinuxMount", 0, "The driver can mount with an SELinux label."),
+	BOOL("serviceAccountTokenInSecrets", 0, "Tokens are handed over as a secret, not as part of the volume's context."),
+	BOOL("storageCapacity", 0, "Its capacity is published in CSIStorageCapacity objects."),
+	OBJECTS(token_request_schema, "tokenRequests", 0, "Tokens of the pod's service account that the driver wants."),
+	STRINGS("volumeLifecycleModes", 0, "Persistent, Ephemeral or both."),
+);
 
-const struct schema csi_driver_schema = {
-	.name = "CSIDriver",
-	.package = SCHEMA_STORAGE,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(csi_driver_spec_schema, "spec", REQUIRED, "What the driver supports and expects to be passed."),
-		{ 0 },
-	},
-};
+const struct schema csi_driver_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSIDriver", NULL,
+	SCHEMA_HEAD,
+	OBJECT(csi_driver_spec_schema, "spec", REQUIRED, "What the driver supports and expects to be passed."),
+);
 
-static const struct schema volume_node_resources_schema = {
-	.name = "VolumeNodeResources",
-	.package = SCHEMA_STORAGE,
-	.description = "How many volumes a driver takes on a node.",
-	.fields = {
-		INTEGER("count", 0, "So many; absent: no bound."),
-		{ 0 },
-	},
-};
+static const struct schema volume_node_resources_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeNodeResources",
+	"How many volumes a driver takes on a node.",
+	INTEGER("count", 0, "So many; absent: no bound."),
+);
 
-static const struct schema csi_node_driver_schema = {
-	.name = "CSINodeDriver",
-	.package = SCHEMA_STORAGE,
-	.description = "One driver that is registered on a node.",
-	.fields = {
-		OBJECT(volume_node_resources_schema, "allocatable", 0, "How many volumes it takes here."),
-		STRING("name", REQUIRED, "The driver."),
-		STRING("nodeID", REQUIRED, "The driver's own name for the node."),
-		STRINGS("topologyKeys", 0, "Labels of the node that say what it can reach."),
-		{ 0 },
-	},
-};
+static const struct schema csi_node_driver_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSINodeDriver",
+	"One driver that is registered on a node.",
+	OBJECT(volume_node_resources_schema, "allocatable", 0, "How many volumes it takes here."),
+	STRING("name", REQUIRED, "The driver."),
+	STRING("nodeID", REQUIRED, "The driver's own name for the node."),
+	STRINGS("topologyKeys", 0, "Labels of the node that say what it can reach."),
+);
 
-static const struct schema csi_node_spec_schema = {
-	.name = "CSINodeSpec",
-	.package = SCHEMA_STORAGE,
-	.description = "The drivers of a node.",
-	.fields = {
-		OBJECTS_BY(csi_node_driver_schema, "name", "drivers", REQUIRED, "The drivers that are registered here."),
-		{ 0 },
-	},
-};
+static const struct schema csi_node_spec_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSINodeSpec",
+	"The drivers of a node.",
+	OBJECTS_BY(csi_node_driver_schema, "name", "drivers", REQUIRED, "The drivers that are registered here."),
+);
 
-const struct schema csi_node_schema = {
-	.name = "CSINode",
-	.package = SCHEMA_STORAGE,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(csi_node_spec_schema, "spec", REQUIRED, "The drivers."),
-		{ 0 },
-	},
-};
+const struct schema csi_node_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSINode", NULL,
+	SCHEMA_HEAD,
+	OBJECT(csi_node_spec_schema, "spec", REQUIRED, "The drivers."),
+);
 
-const struct schema csi_storage_capacity_schema = {
-	.name = "CSIStorageCapacity",
-	.package = SCHEMA_STORAGE,
-	.fields = {
-		SCHEMA_HEAD,
-		QUANTITY("capacity", 0, "So much is left in all."),
-		QUANTITY("maximumVolumeSize", 0, "So large can one volume be."),
-		OBJECT(label_selector_schema, "nodeTopology", 0, "The nodes it is about; absent: none."),
-		STRING("storageClassName", REQUIRED, "The class it is about."),
-		{ 0 },
-	},
-};
+const struct schema csi_storage_capacity_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSIStorageCapacity", NULL,
+	SCHEMA_HEAD,
+	QUANTITY("capacity", 0, "So much is left in all."),
+	QUANTITY("maximumVolumeSize", 0, "So large can one volume be."),
+	OBJECT(label_selector_schema, "nodeTopology", 0, "The nodes it is about; absent: none."),
+	STRING("storageClassName", REQUIRED, "The class it is about."),
+);
+/* clang-format on */
 
 int csi_driver_name_validate(const char *name, const struct field *field, struct violations *found)
 {

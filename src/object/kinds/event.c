@@ -11,47 +11,36 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct schema event_source_schema = {
-	.name = "EventSource",
-	.description = "Who tells of an event.",
-	.fields = {
-		STRING("component"),
-		STRING("host"),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema event_source_schema = SCHEMA("EventSource", "Who tells of an event.",
+	STRING("component"),
+	STRING("host"),
+);
 
-static const struct schema event_series_schema = {
-	.name = "EventSeries",
-	.description = "How often an event came again.",
-	.fields = {
-		INTEGER("count"),
-		MICRO_TIME("lastObservedTime"),
-		{ 0 },
-	},
-};
+static const struct schema event_series_schema = SCHEMA("EventSeries",
+	"How often an event came again.",
+	INTEGER("count"),
+	MICRO_TIME("lastObservedTime"),
+);
 
-const struct schema event_schema = {
-	.name = "Event",
-	.fields = {
-		SCHEMA_HEAD,
-		STRING("action", 0, "What was being done."),
-		INTEGER("count", 0, "How often."),
-		MICRO_TIME("eventTime", 0, "When it happened, exactly."),
-		TIME("firstTimestamp", 0, "When it happened first."),
-		OBJECT(object_reference_schema, "involvedObject", REQUIRED, "What it happened to."),
-		TIME("lastTimestamp", 0, "When it happened last."),
-		STRING("message", 0, "What happened, for people."),
-		STRING("reason", 0, "What happened, in one word."),
-		OBJECT(object_reference_schema, "related", 0, "Another object that has to do with it."),
-		STRING("reportingComponent", 0, "Who tells of it."),
-		STRING("reportingInstance", 0, "Which one of them."),
-		OBJECT(event_series_schema, "series", 0, "How often it came again."),
-		OBJECT(event_source_schema, "source", 0, "Who tells of it."),
-		STRING("type", 0, "Normal or Warning."),
-		{ 0 },
-	},
-};
+const struct schema event_schema = SCHEMA("Event", NULL,
+	SCHEMA_HEAD,
+	STRING("action", 0, "What was being done."),
+	INTEGER("count", 0, "How often."),
+	MICRO_TIME("eventTime", 0, "When it happened, exactly."),
+	TIME("firstTimestamp", 0, "When it happened first."),
+	OBJECT(object_reference_schema, "involvedObject", REQUIRED, "What it happened to."),
+	TIME("lastTimestamp", 0, "When it happened last."),
+	STRING("message", 0, "What happened, for people."),
+	STRING("reason", 0, "What happened, in one word."),
+	OBJECT(object_reference_schema, "related", 0, "Another object that has to do with it."),
+	STRING("reportingComponent", 0, "Who tells of it."),
+	STRING("reportingInstance", 0, "Which one of them."),
+	OBJECT(event_series_schema, "series", 0, "How often it came again."),
+	OBJECT(event_source_schema, "source", 0, "Who tells of it."),
+	STRING("type", 0, "Normal or Warning."),
+);
+/* clang-format on */
 
 enum { EVENT_MESSAGE_MAX = 1024, EVENT_WORD_MAX = 128 };
 

@@ -10,31 +10,23 @@
 
 #include <assert.h>
 
-static const struct schema lease_spec_schema = {
-	.name = "LeaseSpec",
-	.package = SCHEMA_COORDINATION,
-	.description = "Who holds a lease and until when.",
-	.fields = {
-		MICRO_TIME("acquireTime", 0, "Since when its holder has it."),
-		STRING("holderIdentity", 0, "Who has it."),
-		INTEGER("leaseDurationSeconds", 0, "How long after renewTime others must wait."),
-		INTEGER("leaseTransitions", 0, "How often it passed on."),
-		STRING("preferredHolder"),
-		MICRO_TIME("renewTime", 0, "When its holder last said so."),
-		STRING("strategy"),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema lease_spec_schema = SCHEMA_OF(SCHEMA_COORDINATION, "LeaseSpec",
+	"Who holds a lease and until when.",
+	MICRO_TIME("acquireTime", 0, "Since when its holder has it."),
+	STRING("holderIdentity", 0, "Who has it."),
+	INTEGER("leaseDurationSeconds", 0, "How long after renewTime others must wait."),
+	INTEGER("leaseTransitions", 0, "How often it passed on."),
+	STRING("preferredHolder"),
+	MICRO_TIME("renewTime", 0, "When its holder last said so."),
+	STRING("strategy"),
+);
 
-const struct schema lease_schema = {
-	.name = "Lease",
-	.package = SCHEMA_COORDINATION,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(lease_spec_schema, "spec", 0, "Who holds it and until when."),
-		{ 0 },
-	},
-};
+const struct schema lease_schema = SCHEMA_OF(SCHEMA_COORDINATION, "Lease", NULL,
+	SCHEMA_HEAD,
+	OBJECT(lease_spec_schema, "spec", 0, "Who holds it and until when."),
+);
+/* clang-format on */
 
 int lease_validate(const struct cJSON *tree, struct violations *found)
 {

@@ -11,46 +11,32 @@
 #include <assert.h>
 #include <errno.h>
 
-static const struct schema namespace_spec_schema = {
-	.name = "NamespaceSpec",
-	.description = "What keeps a namespace from being removed.",
-	.fields = {
-		STRINGS("finalizers", 0, "Must be empty before the object is removed; each is taken off by its owner."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema namespace_spec_schema = SCHEMA("NamespaceSpec",
+	"What keeps a namespace from being removed.",
+	STRINGS("finalizers", 0, "Must be empty before the object is removed; each is taken off by its owner."),
+);
 
-static const struct schema namespace_condition_schema = {
-	.name = "NamespaceCondition",
-	.fields = {
-		TIME("lastTransitionTime"),
-		STRING("message"),
-		STRING("reason"),
-		STRING("status", REQUIRED),
-		STRING("type", REQUIRED),
-		{ 0 },
-	},
-};
+static const struct schema namespace_condition_schema = SCHEMA("NamespaceCondition", NULL,
+	TIME("lastTransitionTime"),
+	STRING("message"),
+	STRING("reason"),
+	STRING("status", REQUIRED),
+	STRING("type", REQUIRED),
+);
 
-static const struct schema namespace_status_schema = {
-	.name = "NamespaceStatus",
-	.description = "Whether a namespace is active or terminating.",
-	.fields = {
-		OBJECTS_BY(namespace_condition_schema, "type", "conditions", 0, "What holds it back."),
-		STRING("phase", 0, "Active or Terminating."),
-		{ 0 },
-	},
-};
+static const struct schema namespace_status_schema = SCHEMA("NamespaceStatus",
+	"Whether a namespace is active or terminating.",
+	OBJECTS_BY(namespace_condition_schema, "type", "conditions", 0, "What holds it back."),
+	STRING("phase", 0, "Active or Terminating."),
+);
 
-const struct schema namespace_schema = {
-	.name = "Namespace",
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(namespace_spec_schema, "spec", 0, "What keeps it from being removed."),
-		OBJECT(namespace_status_schema, "status", 0, "Whether it is active or terminating."),
-		{ 0 },
-	},
-};
+const struct schema namespace_schema = SCHEMA("Namespace", NULL,
+	SCHEMA_HEAD,
+	OBJECT(namespace_spec_schema, "spec", 0, "What keeps it from being removed."),
+	OBJECT(namespace_status_schema, "status", 0, "Whether it is active or terminating."),
+);
+/* clang-format on */
 
 /* Nothing here waits for the end of what it holds, so it has no finalizer of its own. */
 int namespace_set_defaults(struct cJSON *tree)

@@ -16,17 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct schema secret_schema = {
-	.name = "Secret",
-	.fields = {
-		SCHEMA_HEAD,
-		BYTES_MAP("data", 0, "Its entries, as base64."),
-		BOOL("immutable", 0, "Its entries may not be changed any more."),
-		STRING_MAP("stringData", 0, "Entries as text; they become data when it is written and are never read back."),
-		STRING("type", 0, "What its entries are; Opaque where nothing is said."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+const struct schema secret_schema = SCHEMA("Secret", NULL,
+	SCHEMA_HEAD,
+	BYTES_MAP("data", 0, "Its entries, as base64."),
+	BOOL("immutable", 0, "Its entries may not be changed any more."),
+	STRING_MAP("stringData", 0, "Entries as text; they become data when it is written and are never read back."),
+	STRING("type", 0, "What its entries are; Opaque where nothing is said."),
+);
+/* clang-format on */
 
 /* ---- defaults ---- */
 

@@ -13,128 +13,80 @@
 
 #include <assert.h>
 
-static const struct schema volume_snapshot_source_schema = {
-	.name = "VolumeSnapshotSource",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "The claim to take a snapshot of, or a snapshot that exists.",
-	.fields = {
-		STRING("persistentVolumeClaimName", 0, "The claim to take a snapshot of."),
-		STRING("volumeSnapshotContentName", 0, "The content of a snapshot that exists."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema volume_snapshot_source_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotSource",
+	"The claim to take a snapshot of, or a snapshot that exists.",
+	STRING("persistentVolumeClaimName", 0, "The claim to take a snapshot of."),
+	STRING("volumeSnapshotContentName", 0, "The content of a snapshot that exists."),
+);
 
-static const struct schema volume_snapshot_spec_schema = {
-	.name = "VolumeSnapshotSpec",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "Of what a snapshot is wanted.",
-	.fields = {
-		OBJECT(volume_snapshot_source_schema, "source", REQUIRED, "Of what; cannot be changed."),
-		STRING("volumeSnapshotClassName", 0, "The class; absent: the default one."),
-		{ 0 },
-	},
-};
+static const struct schema volume_snapshot_spec_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotSpec",
+	"Of what a snapshot is wanted.",
+	OBJECT(volume_snapshot_source_schema, "source", REQUIRED, "Of what; cannot be changed."),
+	STRING("volumeSnapshotClassName", 0, "The class; absent: the default one."),
+);
 
-static const struct schema volume_snapshot_error_schema = {
-	.name = "VolumeSnapshotError",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "Why a snapshot did not work, and when.",
-	.fields = {
-		STRING("message", 0, "Why."),
-		TIME("time", 0, "When."),
-		{ 0 },
-	},
-};
+static const struct schema volume_snapshot_error_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotError",
+	"Why a snapshot did not work, and when.",
+	STRING("message", 0, "Why."),
+	TIME("time", 0, "When."),
+);
 
-static const struct schema volume_snapshot_status_schema = {
-	.name = "VolumeSnapshotStatus",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "What became of a snapshot.",
-	.fields = {
-		STRING("boundVolumeSnapshotContentName", 0, "The content it is bound to."),
-		TIME("creationTime", 0, "When the snapshot was taken."),
-		OBJECT(volume_snapshot_error_schema, "error", 0, "Why it did not work."),
-		BOOL("readyToUse", 0, "A volume can be made from it."),
-		QUANTITY("restoreSize", 0, "How large such a volume must be at least."),
-		STRING("volumeGroupSnapshotName", 0, "The group snapshot it belongs to."),
-		{ 0 },
-	},
-};
+static const struct schema volume_snapshot_status_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotStatus",
+	"What became of a snapshot.",
+	STRING("boundVolumeSnapshotContentName", 0, "The content it is bound to."),
+	TIME("creationTime", 0, "When the snapshot was taken."),
+	OBJECT(volume_snapshot_error_schema, "error", 0, "Why it did not work."),
+	BOOL("readyToUse", 0, "A volume can be made from it."),
+	QUANTITY("restoreSize", 0, "How large such a volume must be at least."),
+	STRING("volumeGroupSnapshotName", 0, "The group snapshot it belongs to."),
+);
 
-const struct schema volume_snapshot_schema = {
-	.name = "VolumeSnapshot",
-	.package = SCHEMA_SNAPSHOT,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(volume_snapshot_spec_schema, "spec", REQUIRED, "Of what a snapshot is wanted."),
-		OBJECT(volume_snapshot_status_schema, "status", 0, "What became of it."),
-		{ 0 },
-	},
-};
+const struct schema volume_snapshot_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshot", NULL,
+	SCHEMA_HEAD,
+	OBJECT(volume_snapshot_spec_schema, "spec", REQUIRED, "Of what a snapshot is wanted."),
+	OBJECT(volume_snapshot_status_schema, "status", 0, "What became of it."),
+);
 
-const struct schema volume_snapshot_class_schema = {
-	.name = "VolumeSnapshotClass",
-	.package = SCHEMA_SNAPSHOT,
-	.fields = {
-		SCHEMA_HEAD,
-		STRING("deletionPolicy", REQUIRED, "What becomes of the snapshot when its object goes: Delete or Retain."),
-		STRING("driver", REQUIRED, "The CSI driver."),
-		STRING_MAP("parameters", 0, "Words for the driver."),
-		{ 0 },
-	},
-};
+const struct schema volume_snapshot_class_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotClass", NULL,
+	SCHEMA_HEAD,
+	STRING("deletionPolicy", REQUIRED, "What becomes of the snapshot when its object goes: Delete or Retain."),
+	STRING("driver", REQUIRED, "The CSI driver."),
+	STRING_MAP("parameters", 0, "Words for the driver."),
+);
 
-static const struct schema volume_snapshot_content_source_schema = {
-	.name = "VolumeSnapshotContentSource",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "The volume to take a snapshot of, or a snapshot that exists.",
-	.fields = {
-		STRING("snapshotHandle", 0, "A snapshot that exists, by the driver's name."),
-		STRING("volumeHandle", 0, "The volume to take a snapshot of, by the driver's name."),
-		{ 0 },
-	},
-};
+static const struct schema volume_snapshot_content_source_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContentSource",
+	"The volume to take a snapshot of, or a snapshot that exists.",
+	STRING("snapshotHandle", 0, "A snapshot that exists, by the driver's name."),
+	STRING("volumeHandle", 0, "The volume to take a snapshot of, by the driver's name."),
+);
 
-static const struct schema volume_snapshot_content_spec_schema = {
-	.name = "VolumeSnapshotContentSpec",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "The snapshot in the storage system.",
-	.fields = {
-		STRING("deletionPolicy", REQUIRED, "What becomes of the snapshot when its object goes: Delete or Retain."),
-		STRING("driver", REQUIRED, "The CSI driver."),
-		OBJECT(volume_snapshot_content_source_schema, "source", REQUIRED, "Of what; cannot be changed."),
-		STRING("sourceVolumeMode", 0, "Filesystem or Block: the mode of the volume it was taken of."),
-		STRING("volumeSnapshotClassName", 0, "The class it was made by."),
-		OBJECT(object_reference_schema, "volumeSnapshotRef", REQUIRED, "The VolumeSnapshot it is bound to."),
-		{ 0 },
-	},
-};
+static const struct schema volume_snapshot_content_spec_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContentSpec",
+	"The snapshot in the storage system.",
+	STRING("deletionPolicy", REQUIRED, "What becomes of the snapshot when its object goes: Delete or Retain."),
+	STRING("driver", REQUIRED, "The CSI driver."),
+	OBJECT(volume_snapshot_content_source_schema, "source", REQUIRED, "Of what; cannot be changed."),
+	STRING("sourceVolumeMode", 0, "Filesystem or Block: the mode of the volume it was taken of."),
+	STRING("volumeSnapshotClassName", 0, "The class it was made by."),
+	OBJECT(object_reference_schema, "volumeSnapshotRef", REQUIRED, "The VolumeSnapshot it is bound to."),
+);
 
-static const struct schema volume_snapshot_content_status_schema = {
-	.name = "VolumeSnapshotContentStatus",
-	.package = SCHEMA_SNAPSHOT,
-	.description = "What state the snapshot in the storage system is in.",
-	.fields = {
-		INTEGER("creationTime", 0, "When it was taken, in nanoseconds of real time."),
-		OBJECT(volume_snapshot_error_schema, "error", 0, "Why it did not work."),
-		BOOL("readyToUse", 0, "A volume can be made from it."),
-		INTEGER("restoreSize", 0, "Bytes that a volume made from it has at least."),
-		STRING("snapshotHandle", 0, "The driver's own name for the snapshot."),
-		STRING("volumeGroupSnapshotHandle", 0, "The driver's own name for the group snapshot."),
-		{ 0 },
-	},
-};
+static const struct schema volume_snapshot_content_status_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContentStatus",
+	"What state the snapshot in the storage system is in.",
+	INTEGER("creationTime", 0, "When it was taken, in nanoseconds of real time."),
+	OBJECT(volume_snapshot_error_schema, "error", 0, "Why it did not work."),
+	BOOL("readyToUse", 0, "A volume can be made from it."),
+	INTEGER("restoreSize", 0, "Bytes that a volume made from it has at least."),
+	STRING("snapshotHandle", 0, "The driver's own name for the snapshot."),
+	STRING("volumeGroupSnapshotHandle", 0, "The driver's own name for the group snapshot."),
+);
 
-const struct schema volume_snapshot_content_schema = {
-	.name = "VolumeSnapshotContent",
-	.package = SCHEMA_SNAPSHOT,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(volume_snapshot_content_spec_schema, "spec", REQUIRED, "The snapshot in the storage system."),
-		OBJECT(volume_snapshot_content_status_schema, "status", 0, "What state it is in."),
-		{ 0 },
-	},
-};
+const struct schema volume_snapshot_content_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContent", NULL,
+	SCHEMA_HEAD,
+	OBJECT(volume_snapshot_content_spec_schema, "spec", REQUIRED, "The snapshot in the storage system."),
+	OBJECT(volume_snapshot_content_status_schema, "status", 0, "What state it is in."),
+);
+/* clang-format on */
 
 /* ---- validation: as the schemas of their CustomResourceDefinitions have it ---- */
 

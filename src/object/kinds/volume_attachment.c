@@ -15,63 +15,40 @@
 #include <assert.h>
 #include <errno.h>
 
-static const struct schema volume_attachment_source_schema = {
-	.name = "VolumeAttachmentSource",
-	.package = SCHEMA_STORAGE,
-	.description = "The volume, by name or written out.",
-	.fields = {
-		OBJECT(persistent_volume_spec_schema, "inlineVolumeSpec", 0, "The volume, written out."),
-		STRING("persistentVolumeName", 0, "The volume, by name."),
-		{ 0 },
-	},
-};
+/* clang-format off */
+static const struct schema volume_attachment_source_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttachmentSource",
+	"The volume, by name or written out.",
+	OBJECT(persistent_volume_spec_schema, "inlineVolumeSpec", 0, "The volume, written out."),
+	STRING("persistentVolumeName", 0, "The volume, by name."),
+);
 
-static const struct schema volume_attachment_spec_schema = {
-	.name = "VolumeAttachmentSpec",
-	.package = SCHEMA_STORAGE,
-	.description = "Which volume is to be attached where, and by whom.",
-	.fields = {
-		STRING("attacher", REQUIRED, "The driver that attaches."),
-		STRING("nodeName", REQUIRED, "The node."),
-		OBJECT(volume_attachment_source_schema, "source", REQUIRED, "The volume."),
-		{ 0 },
-	},
-};
+static const struct schema volume_attachment_spec_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttachmentSpec",
+	"Which volume is to be attached where, and by whom.",
+	STRING("attacher", REQUIRED, "The driver that attaches."),
+	STRING("nodeName", REQUIRED, "The node."),
+	OBJECT(volume_attachment_source_schema, "source", REQUIRED, "The volume."),
+);
 
-static const struct schema volume_error_schema = {
-	.name = "VolumeError",
-	.package = SCHEMA_STORAGE,
-	.description = "Why something did not work, and when.",
-	.fields = {
-		STRING("message", 0, "Why."),
-		TIME("time", 0, "When."),
-		{ 0 },
-	},
-};
+static const struct schema volume_error_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeError",
+	"Why something did not work, and when.",
+	STRING("message", 0, "Why."),
+	TIME("time", 0, "When."),
+);
 
-static const struct schema volume_attachment_status_schema = {
-	.name = "VolumeAttachmentStatus",
-	.package = SCHEMA_STORAGE,
-	.description = "Whether it is attached, or why not.",
-	.fields = {
-		OBJECT(volume_error_schema, "attachError", 0, "Why it could not be attached."),
-		BOOL("attached", REQUIRED, "It is attached."),
-		STRING_MAP("attachmentMetadata", 0, "What the driver said, for staging."),
-		OBJECT(volume_error_schema, "detachError", 0, "Why it could not be detached."),
-		{ 0 },
-	},
-};
+static const struct schema volume_attachment_status_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttachmentStatus",
+	"Whether it is attached, or why not.",
+	OBJECT(volume_error_schema, "attachError", 0, "Why it could not be attached."),
+	BOOL("attached", REQUIRED, "It is attached."),
+	STRING_MAP("attachmentMetadata", 0, "What the driver said, for staging."),
+	OBJECT(volume_error_schema, "detachError", 0, "Why it could not be detached."),
+);
 
-const struct schema volume_attachment_schema = {
-	.name = "VolumeAttachment",
-	.package = SCHEMA_STORAGE,
-	.fields = {
-		SCHEMA_HEAD,
-		OBJECT(volume_attachment_spec_schema, "spec", REQUIRED, "Which volume is to be attached where, and by whom; cannot be changed."),
-		OBJECT(volume_attachment_status_schema, "status", 0, "Whether it is attached, or why not."),
-		{ 0 },
-	},
-};
+const struct schema volume_attachment_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttachment", NULL,
+	SCHEMA_HEAD,
+	OBJECT(volume_attachment_spec_schema, "spec", REQUIRED, "Which volume is to be attached where, and by whom; cannot be changed."),
+	OBJECT(volume_attachment_status_schema, "status", 0, "Whether it is attached, or why not."),
+);
+/* clang-format on */
 
 int volume_attachment_validate(const struct cJSON *tree, struct violations *found)
 {

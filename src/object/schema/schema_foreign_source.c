@@ -6,360 +6,245 @@
  */
 #include "object/schema/schemas.h"
 
-const struct schema aws_elastic_block_store_volume_source_schema = {
-	.name = "AWSElasticBlockStoreVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		INTEGER("partition"),
-		BOOL("readOnly"),
-		STRING("volumeID", REQUIRED),
-		{ 0 },
-	},
-};
+/* clang-format off */
+const struct schema aws_elastic_block_store_volume_source_schema = SCHEMA("AWSElasticBlockStoreVolumeSource", NULL,
+	STRING("fsType"),
+	INTEGER("partition"),
+	BOOL("readOnly"),
+	STRING("volumeID", REQUIRED),
+);
 
-const struct schema azure_disk_volume_source_schema = {
-	.name = "AzureDiskVolumeSource",
-	.fields = {
-		STRING("cachingMode"),
-		STRING("diskName", REQUIRED),
-		STRING("diskURI", REQUIRED),
-		STRING("fsType"),
-		STRING("kind"),
-		BOOL("readOnly"),
-		{ 0 },
-	},
-};
+const struct schema azure_disk_volume_source_schema = SCHEMA("AzureDiskVolumeSource", NULL,
+	STRING("cachingMode"),
+	STRING("diskName", REQUIRED),
+	STRING("diskURI", REQUIRED),
+	STRING("fsType"),
+	STRING("kind"),
+	BOOL("readOnly"),
+);
 
-const struct schema azure_file_volume_source_schema = {
-	.name = "AzureFileVolumeSource",
-	.fields = {
-		BOOL("readOnly"),
-		STRING("secretName", REQUIRED),
-		STRING("shareName", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema azure_file_volume_source_schema = SCHEMA("AzureFileVolumeSource", NULL,
+	BOOL("readOnly"),
+	STRING("secretName", REQUIRED),
+	STRING("shareName", REQUIRED),
+);
 
-const struct schema azure_file_persistent_volume_source_schema = {
-	.name = "AzureFilePersistentVolumeSource",
-	.fields = {
-		BOOL("readOnly"),
-		STRING("secretName", REQUIRED),
-		STRING("secretNamespace"),
-		STRING("shareName", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema azure_file_persistent_volume_source_schema = SCHEMA("AzureFilePersistentVolumeSource", NULL,
+	BOOL("readOnly"),
+	STRING("secretName", REQUIRED),
+	STRING("secretNamespace"),
+	STRING("shareName", REQUIRED),
+);
 
-const struct schema ceph_fs_volume_source_schema = {
-	.name = "CephFSVolumeSource",
-	.fields = {
-		STRINGS("monitors", REQUIRED),
-		STRING("path"),
-		BOOL("readOnly"),
-		STRING("secretFile"),
-		OBJECT(local_object_reference_schema, "secretRef"),
-		STRING("user"),
-		{ 0 },
-	},
-};
+const struct schema ceph_fs_volume_source_schema = SCHEMA("CephFSVolumeSource", NULL,
+	STRINGS("monitors", REQUIRED),
+	STRING("path"),
+	BOOL("readOnly"),
+	STRING("secretFile"),
+	OBJECT(local_object_reference_schema, "secretRef"),
+	STRING("user"),
+);
 
-const struct schema ceph_fs_persistent_volume_source_schema = {
-	.name = "CephFSPersistentVolumeSource",
-	.fields = {
-		STRINGS("monitors", REQUIRED),
-		STRING("path"),
-		BOOL("readOnly"),
-		STRING("secretFile"),
-		OBJECT(secret_reference_schema, "secretRef"),
-		STRING("user"),
-		{ 0 },
-	},
-};
+const struct schema ceph_fs_persistent_volume_source_schema = SCHEMA("CephFSPersistentVolumeSource", NULL,
+	STRINGS("monitors", REQUIRED),
+	STRING("path"),
+	BOOL("readOnly"),
+	STRING("secretFile"),
+	OBJECT(secret_reference_schema, "secretRef"),
+	STRING("user"),
+);
 
-const struct schema cinder_volume_source_schema = {
-	.name = "CinderVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		BOOL("readOnly"),
-		OBJECT(local_object_reference_schema, "secretRef"),
-		STRING("volumeID", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema cinder_volume_source_schema = SCHEMA("CinderVolumeSource", NULL,
+	STRING("fsType"),
+	BOOL("readOnly"),
+	OBJECT(local_object_reference_schema, "secretRef"),
+	STRING("volumeID", REQUIRED),
+);
 
-const struct schema cinder_persistent_volume_source_schema = {
-	.name = "CinderPersistentVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		BOOL("readOnly"),
-		OBJECT(secret_reference_schema, "secretRef"),
-		STRING("volumeID", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema cinder_persistent_volume_source_schema = SCHEMA("CinderPersistentVolumeSource", NULL,
+	STRING("fsType"),
+	BOOL("readOnly"),
+	OBJECT(secret_reference_schema, "secretRef"),
+	STRING("volumeID", REQUIRED),
+);
 
-const struct schema fc_volume_source_schema = {
-	.name = "FCVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		INTEGER("lun"),
-		BOOL("readOnly"),
-		STRINGS("targetWWNs"),
-		STRINGS("wwids"),
-		{ 0 },
-	},
-};
+const struct schema fc_volume_source_schema = SCHEMA("FCVolumeSource", NULL,
+	STRING("fsType"),
+	INTEGER("lun"),
+	BOOL("readOnly"),
+	STRINGS("targetWWNs"),
+	STRINGS("wwids"),
+);
 
-const struct schema flex_volume_source_schema = {
-	.name = "FlexVolumeSource",
-	.description = "A volume of an executable plugin.",
-	.fields = {
-		STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
-		STRING("fsType", 0, "The file system, where the plugin makes one."),
-		STRING_MAP("options", 0, "Words for the plugin."),
-		BOOL("readOnly", 0, "It is mounted read-only."),
-		OBJECT(local_object_reference_schema, "secretRef", 0, "A Secret for the plugin."),
-		{ 0 },
-	},
-};
+const struct schema flex_volume_source_schema = SCHEMA("FlexVolumeSource",
+	"A volume of an executable plugin.",
+	STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
+	STRING("fsType", 0, "The file system, where the plugin makes one."),
+	STRING_MAP("options", 0, "Words for the plugin."),
+	BOOL("readOnly", 0, "It is mounted read-only."),
+	OBJECT(local_object_reference_schema, "secretRef", 0, "A Secret for the plugin."),
+);
 
-const struct schema flex_persistent_volume_source_schema = {
-	.name = "FlexPersistentVolumeSource",
-	.description = "A volume of an executable plugin.",
-	.fields = {
-		STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
-		STRING("fsType", 0, "The file system, where the plugin makes one."),
-		STRING_MAP("options", 0, "Words for the plugin."),
-		BOOL("readOnly", 0, "In effect in pods; of a persistent volume the claim's counts."),
-		OBJECT(secret_reference_schema, "secretRef", 0, "A Secret for the plugin."),
-		{ 0 },
-	},
-};
+const struct schema flex_persistent_volume_source_schema = SCHEMA("FlexPersistentVolumeSource",
+	"A volume of an executable plugin.",
+	STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
+	STRING("fsType", 0, "The file system, where the plugin makes one."),
+	STRING_MAP("options", 0, "Words for the plugin."),
+	BOOL("readOnly", 0, "In effect in pods; of a persistent volume the claim's counts."),
+	OBJECT(secret_reference_schema, "secretRef", 0, "A Secret for the plugin."),
+);
 
-const struct schema flocker_volume_source_schema = {
-	.name = "FlockerVolumeSource",
-	.fields = {
-		STRING("datasetName"),
-		STRING("datasetUUID"),
-		{ 0 },
-	},
-};
+const struct schema flocker_volume_source_schema = SCHEMA("FlockerVolumeSource", NULL,
+	STRING("datasetName"),
+	STRING("datasetUUID"),
+);
 
-const struct schema gce_persistent_disk_volume_source_schema = {
-	.name = "GCEPersistentDiskVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		INTEGER("partition"),
-		STRING("pdName", REQUIRED),
-		BOOL("readOnly"),
-		{ 0 },
-	},
-};
+const struct schema gce_persistent_disk_volume_source_schema = SCHEMA("GCEPersistentDiskVolumeSource", NULL,
+	STRING("fsType"),
+	INTEGER("partition"),
+	STRING("pdName", REQUIRED),
+	BOOL("readOnly"),
+);
 
-const struct schema git_repo_volume_source_schema = {
-	.name = "GitRepoVolumeSource",
-	.fields = {
-		STRING("directory"),
-		STRING("repository", REQUIRED),
-		STRING("revision"),
-		{ 0 },
-	},
-};
+const struct schema git_repo_volume_source_schema = SCHEMA("GitRepoVolumeSource", NULL,
+	STRING("directory"),
+	STRING("repository", REQUIRED),
+	STRING("revision"),
+);
 
-const struct schema glusterfs_volume_source_schema = {
-	.name = "GlusterfsVolumeSource",
-	.fields = {
-		STRING("endpoints", REQUIRED),
-		STRING("path", REQUIRED),
-		BOOL("readOnly"),
-		{ 0 },
-	},
-};
+const struct schema glusterfs_volume_source_schema = SCHEMA("GlusterfsVolumeSource", NULL,
+	STRING("endpoints", REQUIRED),
+	STRING("path", REQUIRED),
+	BOOL("readOnly"),
+);
 
-const struct schema glusterfs_persistent_volume_source_schema = {
-	.name = "GlusterfsPersistentVolumeSource",
-	.fields = {
-		STRING("endpoints", REQUIRED),
-		STRING("endpointsNamespace"),
-		STRING("path", REQUIRED),
-		BOOL("readOnly"),
-		{ 0 },
-	},
-};
+const struct schema glusterfs_persistent_volume_source_schema = SCHEMA("GlusterfsPersistentVolumeSource", NULL,
+	STRING("endpoints", REQUIRED),
+	STRING("endpointsNamespace"),
+	STRING("path", REQUIRED),
+	BOOL("readOnly"),
+);
 
-const struct schema image_volume_source_schema = {
-	.name = "ImageVolumeSource",
-	.fields = {
-		STRING("pullPolicy"),
-		STRING("reference"),
-		{ 0 },
-	},
-};
+const struct schema image_volume_source_schema = SCHEMA("ImageVolumeSource", NULL,
+	STRING("pullPolicy"),
+	STRING("reference"),
+);
 
-const struct schema iscsi_volume_source_schema = {
-	.name = "ISCSIVolumeSource",
-	.fields = {
-		BOOL("chapAuthDiscovery"),
-		BOOL("chapAuthSession"),
-		STRING("fsType"),
-		STRING("initiatorName"),
-		STRING("iqn", REQUIRED),
-		STRING("iscsiInterface"),
-		INTEGER("lun", REQUIRED),
-		STRINGS("portals"),
-		BOOL("readOnly"),
-		OBJECT(local_object_reference_schema, "secretRef"),
-		STRING("targetPortal", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema iscsi_volume_source_schema = SCHEMA("ISCSIVolumeSource", NULL,
+	BOOL("chapAuthDiscovery"),
+	BOOL("chapAuthSession"),
+	STRING("fsType"),
+	STRING("initiatorName"),
+	STRING("iqn", REQUIRED),
+	STRING("iscsiInterface"),
+	INTEGER("lun", REQUIRED),
+	STRINGS("portals"),
+	BOOL("readOnly"),
+	OBJECT(local_object_reference_schema, "secretRef"),
+	STRING("targetPortal", REQUIRED),
+);
 
-const struct schema iscsi_persistent_volume_source_schema = {
-	.name = "ISCSIPersistentVolumeSource",
-	.fields = {
-		BOOL("chapAuthDiscovery"),
-		BOOL("chapAuthSession"),
-		STRING("fsType"),
-		STRING("initiatorName"),
-		STRING("iqn", REQUIRED),
-		STRING("iscsiInterface"),
-		INTEGER("lun", REQUIRED),
-		STRINGS("portals"),
-		BOOL("readOnly"),
-		OBJECT(secret_reference_schema, "secretRef"),
-		STRING("targetPortal", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema iscsi_persistent_volume_source_schema = SCHEMA("ISCSIPersistentVolumeSource", NULL,
+	BOOL("chapAuthDiscovery"),
+	BOOL("chapAuthSession"),
+	STRING("fsType"),
+	STRING("initiatorName"),
+	STRING("iqn", REQUIRED),
+	STRING("iscsiInterface"),
+	INTEGER("lun", REQUIRED),
+	STRINGS("portals"),
+	BOOL("readOnly"),
+	OBJECT(secret_reference_schema, "secretRef"),
+	STRING("targetPortal", REQUIRED),
+);
 
-const struct schema photon_persistent_disk_volume_source_schema = {
-	.name = "PhotonPersistentDiskVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		STRING("pdID", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema photon_persistent_disk_volume_source_schema = SCHEMA("PhotonPersistentDiskVolumeSource", NULL,
+	STRING("fsType"),
+	STRING("pdID", REQUIRED),
+);
 
-const struct schema portworx_volume_source_schema = {
-	.name = "PortworxVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		BOOL("readOnly"),
-		STRING("volumeID", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema portworx_volume_source_schema = SCHEMA("PortworxVolumeSource", NULL,
+	STRING("fsType"),
+	BOOL("readOnly"),
+	STRING("volumeID", REQUIRED),
+);
 
-const struct schema quobyte_volume_source_schema = {
-	.name = "QuobyteVolumeSource",
-	.fields = {
-		STRING("group"),
-		BOOL("readOnly"),
-		STRING("registry", REQUIRED),
-		STRING("tenant"),
-		STRING("user"),
-		STRING("volume", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema quobyte_volume_source_schema = SCHEMA("QuobyteVolumeSource", NULL,
+	STRING("group"),
+	BOOL("readOnly"),
+	STRING("registry", REQUIRED),
+	STRING("tenant"),
+	STRING("user"),
+	STRING("volume", REQUIRED),
+);
 
-const struct schema rbd_volume_source_schema = {
-	.name = "RBDVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		STRING("image", REQUIRED),
-		STRING("keyring"),
-		STRINGS("monitors", REQUIRED),
-		STRING("pool"),
-		BOOL("readOnly"),
-		OBJECT(local_object_reference_schema, "secretRef"),
-		STRING("user"),
-		{ 0 },
-	},
-};
+const struct schema rbd_volume_source_schema = SCHEMA("RBDVolumeSource", NULL,
+	STRING("fsType"),
+	STRING("image", REQUIRED),
+	STRING("keyring"),
+	STRINGS("monitors", REQUIRED),
+	STRING("pool"),
+	BOOL("readOnly"),
+	OBJECT(local_object_reference_schema, "secretRef"),
+	STRING("user"),
+);
 
-const struct schema rbd_persistent_volume_source_schema = {
-	.name = "RBDPersistentVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		STRING("image", REQUIRED),
-		STRING("keyring"),
-		STRINGS("monitors", REQUIRED),
-		STRING("pool"),
-		BOOL("readOnly"),
-		OBJECT(secret_reference_schema, "secretRef"),
-		STRING("user"),
-		{ 0 },
-	},
-};
+const struct schema rbd_persistent_volume_source_schema = SCHEMA("RBDPersistentVolumeSource", NULL,
+	STRING("fsType"),
+	STRING("image", REQUIRED),
+	STRING("keyring"),
+	STRINGS("monitors", REQUIRED),
+	STRING("pool"),
+	BOOL("readOnly"),
+	OBJECT(secret_reference_schema, "secretRef"),
+	STRING("user"),
+);
 
-const struct schema scale_io_volume_source_schema = {
-	.name = "ScaleIOVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		STRING("gateway", REQUIRED),
-		STRING("protectionDomain"),
-		BOOL("readOnly"),
-		OBJECT(local_object_reference_schema, "secretRef", REQUIRED),
-		BOOL("sslEnabled"),
-		STRING("storageMode"),
-		STRING("storagePool"),
-		STRING("system", REQUIRED),
-		STRING("volumeName"),
-		{ 0 },
-	},
-};
+const struct schema scale_io_volume_source_schema = SCHEMA("ScaleIOVolumeSource", NULL,
+	STRING("fsType"),
+	STRING("gateway", REQUIRED),
+	STRING("protectionDomain"),
+	BOOL("readOnly"),
+	OBJECT(local_object_reference_schema, "secretRef", REQUIRED),
+	BOOL("sslEnabled"),
+	STRING("storageMode"),
+	STRING("storagePool"),
+	STRING("system", REQUIRED),
+	STRING("volumeName"),
+);
 
-const struct schema scale_io_persistent_volume_source_schema = {
-	.name = "ScaleIOPersistentVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		STRING("gateway", REQUIRED),
-		STRING("protectionDomain"),
-		BOOL("readOnly"),
-		OBJECT(secret_reference_schema, "secretRef", REQUIRED),
-		BOOL("sslEnabled"),
-		STRING("storageMode"),
-		STRING("storagePool"),
-		STRING("system", REQUIRED),
-		STRING("volumeName"),
-		{ 0 },
-	},
-};
+const struct schema scale_io_persistent_volume_source_schema = SCHEMA("ScaleIOPersistentVolumeSource", NULL,
+	STRING("fsType"),
+	STRING("gateway", REQUIRED),
+	STRING("protectionDomain"),
+	BOOL("readOnly"),
+	OBJECT(secret_reference_schema, "secretRef", REQUIRED),
+	BOOL("sslEnabled"),
+	STRING("storageMode"),
+	STRING("storagePool"),
+	STRING("system", REQUIRED),
+	STRING("volumeName"),
+);
 
-const struct schema storage_os_volume_source_schema = {
-	.name = "StorageOSVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		BOOL("readOnly"),
-		OBJECT(local_object_reference_schema, "secretRef"),
-		STRING("volumeName"),
-		STRING("volumeNamespace"),
-		{ 0 },
-	},
-};
+const struct schema storage_os_volume_source_schema = SCHEMA("StorageOSVolumeSource", NULL,
+	STRING("fsType"),
+	BOOL("readOnly"),
+	OBJECT(local_object_reference_schema, "secretRef"),
+	STRING("volumeName"),
+	STRING("volumeNamespace"),
+);
 
-const struct schema storage_os_persistent_volume_source_schema = {
-	.name = "StorageOSPersistentVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		BOOL("readOnly"),
-		OBJECT(object_reference_schema, "secretRef"),
-		STRING("volumeName"),
-		STRING("volumeNamespace"),
-		{ 0 },
-	},
-};
+const struct schema storage_os_persistent_volume_source_schema = SCHEMA("StorageOSPersistentVolumeSource", NULL,
+	STRING("fsType"),
+	BOOL("readOnly"),
+	OBJECT(object_reference_schema, "secretRef"),
+	STRING("volumeName"),
+	STRING("volumeNamespace"),
+);
 
-const struct schema vsphere_virtual_disk_volume_source_schema = {
-	.name = "VsphereVirtualDiskVolumeSource",
-	.fields = {
-		STRING("fsType"),
-		STRING("storagePolicyID"),
-		STRING("storagePolicyName"),
-		STRING("volumePath", REQUIRED),
-		{ 0 },
-	},
-};
+const struct schema vsphere_virtual_disk_volume_source_schema = SCHEMA("VsphereVirtualDiskVolumeSource", NULL,
+	STRING("fsType"),
+	STRING("storagePolicyID"),
+	STRING("storagePolicyName"),
+	STRING("volumePath", REQUIRED),
+);

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schema_rows - the rows of a schema, one field each
+ * schema_rows - a schema and its rows, one field each
  *
- * Name, flags, description; the last two may be left out.
+ * Name, flags, description; the last two may be left out. The end of the rows is not written.
  *
- *	static const struct schema local_volume_source_schema = {
- *		.name = "LocalVolumeSource",
- *		.description = "A directory or a disk of the node.",
- *		.fields = {
- *			STRING("fsType"),
- *			STRING("path", REQUIRED, "Where it is."),
- *			{ 0 },
- *		},
- *	};
+ *	static const struct schema local_volume_source_schema = SCHEMA("LocalVolumeSource",
+ *		"A directory or a disk of the node.",
+ *		STRING("fsType"),
+ *		STRING("path", REQUIRED, "Where it is."),
+ *	);
  */
 #pragma once
 
 #include "object/schema/schema.h"
+
+/* Its name and its description, NULL for none; then the rows, each with a comma behind it. */
+#define SCHEMA(NAME, ...) SCHEMA_OF(NULL, NAME, __VA_ARGS__)
+/* The same of another package than io.k8s.api.core.v1. */
+#define SCHEMA_OF(PACKAGE_, NAME, DESCRIPTION, ...)                                                \
+	{                                                                                          \
+		.name = NAME, .package = PACKAGE_, .description = DESCRIPTION, .fields = {         \
+			__VA_ARGS__{ 0 }                                                           \
+		}                                                                                  \
+	}
 
 #define SCHEMA_ROW(TYPE, ...)                                                                      \
 	{                                                                                          \
