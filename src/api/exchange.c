@@ -4,7 +4,7 @@
  *
  * Knows no sockets.
  */
-#include "api/exchange.h"
+#include "api/route.h"
 
 #include "base/cleanup.h"
 
@@ -17,75 +17,36 @@
 #define REVIEWS "apis/authorization.k8s.io/v1/"
 #define WHOAMI  "apis/authentication.k8s.io/v1/selfsubjectreviews"
 
-static const struct route {
-	enum api_method method;
-	const char *pattern; /* see api_path_matches() */
-	api_handler *handler;
-} routes[] = {
-	{ METHOD_GET, "healthz", health_ok },
-	{ METHOD_GET, "livez", health_alive },
-	{ METHOD_GET, "readyz", health_ready },
-	{ METHOD_GET, "version", views_version },
-	{ METHOD_GET, "metrics", views_metrics },
-	{ METHOD_GET, "", discovery_index },
-	{ METHOD_GET, "api", discovery_versions },
-	{ METHOD_GET, "api/*", discovery_resources },
-	{ METHOD_GET, "apis", discovery_groups },
-	{ METHOD_GET, "apis/*", discovery_group },
-	{ METHOD_GET, "apis/*/*", discovery_resources },
-	{ METHOD_GET, "openapi/v2", openapi_v2 },
-	{ METHOD_GET, "openapi/v3", openapi_v3 },
-	{ METHOD_GET, "openapi/v3/api/*", openapi_v3_group },
-	{ METHOD_GET, "openapi/v3/apis/*/*", openapi_v3_group },
-	{ METHOD_GET, ".well-known/openid-configuration", service_keys_configuration },
-	{ METHOD_GET, "openid/v1/jwks", service_keys_set },
-	{ METHOD_POST, TOKEN_REQUESTS, service_tokens_post },
-	{ METHOD_POST, "apis/authentication.k8s.io/v1/tokenreviews", service_tokens_review },
-	{ METHOD_POST, REVIEWS "selfsubjectaccessreviews", self_review_access },
-	{ METHOD_POST, REVIEWS "selfsubjectrulesreviews", self_review_rules },
-	{ METHOD_POST, WHOAMI, self_review_user },
-	{ METHOD_GET, "podvol/v1", discovery_views_index },
-	{ METHOD_GET, "podvol/v1/version", views_podvol_version },
-	{ METHOD_GET, "podvol/v1/kubeconfig", kubeconfig_get },
-	{ METHOD_GET, "podvol/v1/volumes", views_volumes },
-	{ METHOD_GET, "podvol/v1/volumes/*", views_volume },
-	{ METHOD_POST, "podvol/v1/volumes/*/force", force_unstage_post },
-	{ METHOD_GET, "podvol/v1/operations", views_operations },
-	{ METHOD_GET, "podvol/v1/steps", views_steps },
-	{ METHOD_GET, "podvol/v1/manifests", views_manifests },
-	{ METHOD_GET, "podvol/v1/statistics", views_statistics },
-	{ METHOD_GET, "podvol/v1/drivers", views_drivers },
-	{ METHOD_GET, "podvol/v1/drivers/*", views_driver },
-	{ METHOD_POST, "podvol/v1/drivers/*/call", driver_calls_post },
-	{ METHOD_GET, "podvol/v1/threads", views_threads },
-	{ METHOD_GET, "podvol/v1/strangers", views_foreign_volumes },
-	{ METHOD_GET, "podvol/v1/events", views_volume_events },
-	{ METHOD_GET, "podvol/v1/keys", service_keys_get },
-	{ METHOD_POST, "podvol/v1/keys", service_keys_renew },
-	{ METHOD_GET, "podvol/v1/tokens", named_tokens_get },
-	{ METHOD_POST, "podvol/v1/tokens", named_tokens_post },
-	{ METHOD_DELETE, "podvol/v1/tokens/*", named_tokens_delete },
-	{ METHOD_DELETE, "podvol/v1/certificates/*", named_tokens_revoke_certificates },
-	{ METHOD_POST, "podvol/v1/apply", apply_post },
-	{ METHOD_POST, "podvol/v1/check", check_post },
-	/* A pod by uid, or by name in namespace "default"; and by namespace and name. */
-	{ METHOD_GET, "podvol/v1/pods/*/volumes", pods_volumes },
-	{ METHOD_GET, "podvol/v1/pods/*/*/volumes", pods_volumes },
-	{ METHOD_POST, "podvol/v1/pods/*/mount", pods_mount },
-	{ METHOD_POST, "podvol/v1/pods/*/*/mount", pods_mount },
-	{ METHOD_POST, "podvol/v1/pods/*/mounts", mounts_post },
-	{ METHOD_POST, "podvol/v1/pods/*/*/mounts", mounts_post },
-	{ METHOD_POST, "podvol/v1/pods/*/wait", pods_wait },
-	{ METHOD_POST, "podvol/v1/pods/*/*/wait", pods_wait },
-	{ METHOD_POST, "podvol/v1/pods/*/unmount", pods_unmount },
-	{ METHOD_POST, "podvol/v1/pods/*/*/unmount", pods_unmount },
-	{ METHOD_GET, "podvol/v1/holds", holds_get_all },
-	{ METHOD_GET, "podvol/v1/pods/*/holds", holds_get },
-	{ METHOD_GET, "podvol/v1/pods/*/*/holds", holds_get },
-	{ METHOD_POST, "podvol/v1/pods/*/holds", holds_post },
-	{ METHOD_POST, "podvol/v1/pods/*/*/holds", holds_post },
-	{ METHOD_DELETE, "podvol/v1/pods/*/holds/*", holds_delete },
-	{ METHOD_DELETE, "podvol/v1/pods/*/*/holds/*", holds_delete },
+#define ROUTE(METHOD, PATTERN, HANDLER)                                                            \
+	{                                                                                          \
+		.method = METHOD, .pattern = PATTERN, .handler = HANDLER                           \
+	}
+
+/* Paths of other APIs; podvol_routes.c has podvol's own. */
+static const struct route foreign_routes[] = {
+	ROUTE(METHOD_GET, "healthz", health_ok),
+	ROUTE(METHOD_GET, "livez", health_alive),
+	ROUTE(METHOD_GET, "readyz", health_ready),
+	ROUTE(METHOD_GET, "version", views_version),
+	ROUTE(METHOD_GET, "metrics", views_metrics),
+	ROUTE(METHOD_GET, "", discovery_index),
+	ROUTE(METHOD_GET, "api", discovery_versions),
+	ROUTE(METHOD_GET, "api/*", discovery_resources),
+	ROUTE(METHOD_GET, "apis", discovery_groups),
+	ROUTE(METHOD_GET, "apis/*", discovery_group),
+	ROUTE(METHOD_GET, "apis/*/*", discovery_resources),
+	ROUTE(METHOD_GET, "openapi/v2", openapi_v2),
+	ROUTE(METHOD_GET, "openapi/v3", openapi_v3),
+	ROUTE(METHOD_GET, "openapi/v3/podvol/v1", openapi_v3_podvol),
+	ROUTE(METHOD_GET, "openapi/v3/api/*", openapi_v3_group),
+	ROUTE(METHOD_GET, "openapi/v3/apis/*/*", openapi_v3_group),
+	ROUTE(METHOD_GET, ".well-known/openid-configuration", service_keys_configuration),
+	ROUTE(METHOD_GET, "openid/v1/jwks", service_keys_set),
+	ROUTE(METHOD_POST, TOKEN_REQUESTS, service_tokens_post),
+	ROUTE(METHOD_POST, "apis/authentication.k8s.io/v1/tokenreviews", service_tokens_review),
+	ROUTE(METHOD_POST, REVIEWS "selfsubjectaccessreviews", self_review_access),
+	ROUTE(METHOD_POST, REVIEWS "selfsubjectrulesreviews", self_review_rules),
+	ROUTE(METHOD_POST, WHOAMI, self_review_user),
 };
 
 const char *api_method_name(enum api_method method)
@@ -129,9 +90,21 @@ bool api_is_self_review(const struct api_path *path)
 	return api_path_matches(path, REVIEWS "*") || api_path_matches(path, WHOAMI);
 }
 
+/* Of any API; NULL: past the last. */
+static const struct route *route_at(size_t index)
+{
+	const size_t foreign = ARRAY_SIZE(foreign_routes);
+	const struct route *route =
+		index < foreign ? &foreign_routes[index] : &podvol_routes[index - foreign];
+
+	return route->pattern ? route : NULL;
+}
+
 const char *api_route(size_t index)
 {
-	return index < ARRAY_SIZE(routes) ? routes[index].pattern : NULL;
+	const struct route *route = route_at(index);
+
+	return route ? route->pattern : NULL;
 }
 
 /* Paths whose answers have other forms than objects and views do. */
@@ -150,6 +123,7 @@ static const struct {
 	{ "apis", FORMS_DISCOVERY },
 	{ "openapi/v2", FORMS_OPENAPI },
 	{ "openapi/v3", FORM_BIT(FORM_JSON) },
+	{ "openapi/v3/podvol/v1", FORM_BIT(FORM_JSON) },
 	{ "openapi/v3/api/*", FORM_BIT(FORM_JSON) },
 	{ "openapi/v3/apis/*/*", FORM_BIT(FORM_JSON) },
 };
@@ -260,19 +234,45 @@ static bool route_is_allowed(struct exchange *exchange)
 	return api_is_allowed(exchange, &access, NULL);
 }
 
+/* A parameter that is misspelt would be passed over in silence. */
+static void refuse_parameter(struct exchange *exchange, const struct route *route, const char *name)
+{
+	const struct route_parameter *parameter;
+	char known[512] = "none";
+	size_t at = 0, used = 0;
+
+	while ((parameter = route_next_parameter(route, &at)) && used < sizeof(known))
+		used += (size_t) snprintf(known + used, sizeof(known) - used, "%s%s",
+					  used > 0 ? ", " : "", parameter->name);
+	reply_refusal(exchange, API_BAD_REQUEST,
+		      "%.64s: not a query parameter of this path; it takes %s", name, known);
+}
+
+static void run_route(struct exchange *exchange, const struct route *route)
+{
+	const char *refused = route_refused_parameter(route, &exchange->path);
+
+	if (!route_is_allowed(exchange))
+		return;
+	if (refused)
+		refuse_parameter(exchange, route, refused);
+	else
+		route->handler(exchange);
+}
+
 void api_dispatch(struct exchange *exchange)
 {
+	const struct route *route;
 	bool known_path = false;
 
 	assert(exchange && exchange->agent && exchange->answered && exchange->status == 0);
 	if (!choose_form(exchange))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
-		if (!api_path_matches(&exchange->path, routes[i].pattern))
+	for (size_t i = 0; (route = route_at(i)); i++) {
+		if (!api_path_matches(&exchange->path, route->pattern))
 			continue;
-		if (routes[i].method == exchange->method) {
-			if (route_is_allowed(exchange))
-				routes[i].handler(exchange);
+		if (route->method == exchange->method) {
+			run_route(exchange, route);
 			return;
 		}
 		known_path = true;

@@ -220,7 +220,7 @@ api_handler service_tokens_post, service_tokens_review, service_keys_configurati
 api_handler discovery_versions, discovery_groups, discovery_group, discovery_resources,
 	discovery_index, discovery_views_index;
 /* openapi.c */
-api_handler openapi_v2, openapi_v3, openapi_v3_group;
+api_handler openapi_v2, openapi_v3, openapi_v3_group, openapi_v3_podvol;
 struct view_columns;
 /* {"items": [...]} of any view, in the form asked for; @tree is taken; NULL: no memory. */
 void views_reply(struct exchange *exchange, int status, struct cJSON *tree,

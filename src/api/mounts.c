@@ -81,18 +81,18 @@ static void refuse(struct exchange *exchange, const struct mounts_call *call, in
 /* ---- the answer ---- */
 
 static const struct view_column mount_columns[] = {
-	{ "Container", VIEW_ALWAYS, "container", NULL },
-	{ "Container Path", VIEW_ALWAYS, "containerPath", NULL },
-	{ "Volume", VIEW_ALWAYS, "volume", NULL },
-	{ "Access", VIEW_ALWAYS, "access", NULL },
-	{ "Propagation", VIEW_ALWAYS, "propagation", NULL },
-	{ "Host Path", VIEW_ALWAYS, "hostPath", NULL },
-	{ "Sub Path", VIEW_WIDE, "subPath", NULL },
-	{ "Options", VIEW_WIDE, "options", NULL },
-	{ "Type", VIEW_WIDE, "type", NULL },
+	{ "Container", VIEW_ALWAYS, "container", NULL, SCHEMA_STRING, NULL },
+	{ "Container Path", VIEW_ALWAYS, "containerPath", NULL, SCHEMA_STRING, NULL },
+	{ "Volume", VIEW_ALWAYS, "volume", NULL, SCHEMA_STRING, NULL },
+	{ "Access", VIEW_ALWAYS, "access", NULL, SCHEMA_STRING, NULL },
+	{ "Propagation", VIEW_ALWAYS, "propagation", NULL, SCHEMA_STRING, NULL },
+	{ "Host Path", VIEW_ALWAYS, "hostPath", NULL, SCHEMA_STRING, NULL },
+	{ "Sub Path", VIEW_WIDE, "subPath", NULL, SCHEMA_STRING, NULL },
+	{ "Options", VIEW_WIDE, "options", NULL, SCHEMA_STRING, NULL },
+	{ "Type", VIEW_WIDE, "type", NULL, SCHEMA_STRING, NULL },
 };
 
-static const struct view_columns columns = { mount_columns, ARRAY_SIZE(mount_columns) };
+static const struct view_columns columns = { mount_columns, ARRAY_SIZE(mount_columns), NULL };
 
 static void reply_table(struct exchange *exchange, const struct container_plan *plan)
 {

@@ -230,7 +230,7 @@ bool api_path_matches(const struct api_path *path, const char *pattern)
 	assert(path && pattern);
 	for (size_t i = 0; i < path->segment_count; i++) {
 		size_t length = strcspn(pattern, "/");
-		bool any = length == 1 && *pattern == '*';
+		bool any = *pattern == '{' || (length == 1 && *pattern == '*');
 
 		if (!any && (strlen(path->segments[i]) != length ||
 			     strncmp(path->segments[i], pattern, length) != 0))

@@ -38,6 +38,7 @@ const char *api_path_parameter(const struct api_path *path, const char *name);
 
 /**
  * api_path_matches - does a path look like a pattern
- * @pattern: segments joined by '/', without a leading one; "*" stands for any one segment
+ * @pattern: segments joined by '/', without a leading one; "*" and "{name}" stand for any one
+ * segment
  */
 bool api_path_matches(const struct api_path *path, const char *pattern);

@@ -13,8 +13,11 @@ static void add_definitions(struct cJSON *table, const struct view_columns *colu
 	struct cJSON *definitions = json_add_array(table, "columnDefinitions");
 
 	for (size_t i = 0; i < columns->count; i++) {
-		struct cJSON *definition = json_add_object(definitions, NULL);
+		struct cJSON *definition;
 
+		if (!columns->columns[i].name)
+			continue;
+		definition = json_add_object(definitions, NULL);
 		(void) json_set_string(definition, "name", columns->columns[i].name);
 		(void) json_set_string(definition, "type", "string");
 		(void) json_set_string(definition, "format", "");
@@ -33,6 +36,8 @@ static void add_row(struct cJSON *rows, const struct cJSON *item,
 		const struct view_column *column = &columns->columns[i];
 		char text[VIEW_CELL_BYTES];
 
+		if (!column->name)
+			continue;
 		if (column->format)
 			column->format(item, column->key, now_usec, text);
 		else

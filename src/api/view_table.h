@@ -6,6 +6,7 @@
 
 #include "api/path.h"
 #include "object/json/json.h"
+#include "object/schema/schema.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,17 +20,22 @@ enum view_priority {
 };
 
 struct view_column {
-	const char *name; /* "Unique Name" */
+	const char *name; /* "Unique Name"; NULL: a member that no table shows */
 	enum view_priority priority;
 	const char *key; /* of the item; what @format, or the plain text of it, shows */
 	/* NULL: a string or integer as it is, "-" when it is absent or empty. */
 	void (*format)(const struct cJSON *item, const char *key, uint64_t now_usec,
 		       char text[VIEW_CELL_BYTES]);
+	enum schema_type type; /* of the member, for OpenAPI; without a key of no member */
+	const struct schema *of;
 };
+
+#define PODVOL_PACKAGE "io.podvol.v1" /* before the names of schemas of podvol's own */
 
 struct view_columns {
 	const struct view_column *columns;
 	size_t count;
+	const char *item; /* "Volume": the name of a row in OpenAPI */
 };
 
 extern const struct view_columns view_volume_columns, view_operation_columns, view_manifest_columns,

@@ -353,13 +353,29 @@ static void to_pattern(const char *path, const char *pod, char pattern[256])
 	}
 }
 
+/* "{volume}" of a route is "*". */
+static void to_stars(const char *route, char stars[256])
+{
+	size_t used = 0;
+
+	for (bool inside = false; *route; route++) {
+		inside = *route == '{' || (inside && *route != '}');
+		if (!inside)
+			stars[used++] = *route == '}' ? '*' : *route;
+	}
+	stars[used] = '\0';
+}
+
 static void mark(bool *seen, const char *pattern)
 {
 	bool found = false;
+	char stars[256];
 
-	for (size_t i = 0; api_route(i); i++)
-		if (strcmp(api_route(i), pattern) == 0)
+	for (size_t i = 0; api_route(i); i++) {
+		to_stars(api_route(i), stars);
+		if (strcmp(stars, pattern) == 0)
 			found = seen[i] = true;
+	}
 	if (!found)
 		fail_msg("docs/api.md names '%s', which no route is", pattern);
 }

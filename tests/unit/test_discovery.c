@@ -237,7 +237,7 @@ static void test_indexes(void **state)
 	assert_true(holds(paths, "/version"));
 	assert_true(holds(paths, "/podvol/v1/operations"));
 	for (const struct cJSON *path = json_first(paths); path; path = json_next(path)) {
-		assert_null(strchr(json_string(path, "*"), '*'));
+		assert_null(strpbrk(json_string(path, "*"), "*{"));
 		world_begin(*state, METHOD_GET, json_string(path, ""), NULL);
 		/* Some answer later, and some have nothing to show in this world. */
 		if (((struct world *) *state)->exchange.status == 404)
@@ -247,7 +247,7 @@ static void test_indexes(void **state)
 	}
 
 	paths = json_get(views, "paths");
-	assert_true(holds(paths, "/podvol/v1/volumes/*"));
+	assert_true(holds(paths, "/podvol/v1/volumes/{volume}"));
 	for (const struct cJSON *path = json_first(paths); path; path = json_next(path))
 		for (const struct cJSON *other = json_next(path); other; other = json_next(other))
 			assert_string_not_equal(json_string(path, ""), json_string(other, ""));

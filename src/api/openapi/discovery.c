@@ -336,12 +336,12 @@ void discovery_index(struct exchange *exchange)
 
 	add_group_paths(paths);
 	for (size_t i = 0; (pattern = api_route(i)); i++)
-		if (*pattern && !strchr(pattern, '*') && is_first_route(i))
+		if (*pattern && !strpbrk(pattern, "*{") && is_first_route(i))
 			add_path(paths, "/%s", pattern);
 	reply_tree(exchange, 200, tree);
 }
 
-/* Of the node views: every path, "*" for one word of it. */
+/* Of the node views: every path, "{name}" for one word of it. */
 void discovery_views_index(struct exchange *exchange)
 {
 	static const char prefix[] = "podvol/v1/";

@@ -4,8 +4,8 @@
  *
  * /openapi/v2 is one document of everything, as JSON and as protocol buffers; /openapi/v3 names a
  * document for each group, with a hash of its text in the address, so that clients fetch it again
- * only when it changed. Version 3 has no form in protocol buffers: a client that asks for it gets
- * 406 and takes JSON.
+ * only when it changed; podvol/v1 is podvol's own API. Version 3 has no form in protocol buffers: a
+ * client that asks for it gets 406 and takes JSON.
  *
  * A document follows from tables that never change, so there is one for the whole process and it
  * lives as long. The loop thread only.
@@ -31,6 +31,7 @@ struct openapi_text {
 static struct {
 	struct openapi_text v2, v2_packed, v3_index;
 	struct openapi_text v3[KIND_COUNT]; /* at the first kind of each group */
+	struct openapi_text podvol;
 } documents;
 
 /* ---- making ---- */
@@ -41,20 +42,30 @@ static bool is_of_group(const struct kind_row *row, const struct kind_row *group
 	       (strcmp(row->group, group->group) == 0 && strcmp(row->version, group->version) == 0);
 }
 
-/* @group: any kind of it; NULL: of all. */
-static struct cJSON *new_document(enum openapi_version version, const struct kind_row *group)
+static struct cJSON *new_head(enum openapi_version version, struct cJSON **ret_paths,
+			      struct cJSON **ret_definitions)
 {
-	struct cJSON *tree = json_new_object(), *info, *paths, *definitions;
+	struct cJSON *tree = json_new_object(), *info;
 
 	(void) json_set_string(tree, version == OPENAPI_V2 ? "swagger" : "openapi",
 			       version == OPENAPI_V2 ? "2.0" : "3.0.0");
 	info = json_add_object(tree, "info");
 	(void) json_set_string(info, "title", "podvol");
 	(void) json_set_string(info, "version", "v1.32.0");
-	paths = json_add_object(tree, "paths");
-	definitions = version == OPENAPI_V2
-			      ? json_add_object(tree, "definitions")
-			      : json_add_object(json_add_object(tree, "components"), "schemas");
+	*ret_paths = json_add_object(tree, "paths");
+	*ret_definitions =
+		version == OPENAPI_V2
+			? json_add_object(tree, "definitions")
+			: json_add_object(json_add_object(tree, "components"), "schemas");
+	return tree;
+}
+
+/* @group: any kind of it; NULL: of all. */
+static struct cJSON *new_document(enum openapi_version version, const struct kind_row *group)
+{
+	struct cJSON *paths, *definitions;
+	struct cJSON *tree = new_head(version, &paths, &definitions);
+
 	openapi_add_meta(definitions, version);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		const struct kind_row *row = kind_row((enum object_kind) kind);
@@ -115,16 +126,24 @@ static int make_v3(int group)
 	return keep_text(&documents.v3[group], tree);
 }
 
-static void add_to_index(struct cJSON *paths, int group)
+static int make_podvol(void)
 {
-	const struct kind_row *row = kind_row((enum object_kind) group);
-	char path[OPENAPI_NAME_BYTES], url[2 * OPENAPI_NAME_BYTES];
+	cleanup_json struct cJSON *tree = NULL;
+	struct cJSON *paths, *definitions;
 
-	(void) snprintf(path, sizeof(path), "%s%s/%s", *row->group ? "apis/" : "api", row->group,
-			row->version);
+	if (documents.podvol.bytes)
+		return 0;
+	tree = new_head(OPENAPI_V3, &paths, &definitions);
+	openapi_add_podvol(paths, definitions);
+	return keep_text(&documents.podvol, tree);
+}
+
+static void add_to_index(struct cJSON *paths, const char *path, const struct openapi_text *document)
+{
+	char url[2 * OPENAPI_NAME_BYTES];
+
 	(void) snprintf(url, sizeof(url), "/openapi/v3/%s?hash=%016" PRIX64, path,
-			fnv1a_add_bytes(FNV1A_FIRST, documents.v3[group].bytes,
-					documents.v3[group].length));
+			fnv1a_add_bytes(FNV1A_FIRST, document->bytes, document->length));
 	(void) json_set_string(json_add_object(paths, path), "serverRelativeURL", url);
 }
 
@@ -132,21 +151,28 @@ static int make_v3_index(void)
 {
 	cleanup_json struct cJSON *tree = NULL;
 	struct cJSON *paths;
+	int r;
 
 	if (documents.v3_index.bytes)
 		return 0;
+	r = make_podvol();
+	if (r < 0)
+		return r;
 	tree = json_new_object();
 	paths = json_add_object(tree, "paths");
+	add_to_index(paths, "podvol/v1", &documents.podvol);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		const struct kind_row *row = kind_row((enum object_kind) kind);
-		int r;
+		char path[OPENAPI_NAME_BYTES];
 
 		if (find_group(row->group, row->version) != kind)
 			continue;
 		r = make_v3(kind);
 		if (r < 0)
 			return r;
-		add_to_index(paths, kind);
+		(void) snprintf(path, sizeof(path), "%s%s/%s", *row->group ? "apis/" : "api",
+				row->group, row->version);
+		add_to_index(paths, path, &documents.v3[kind]);
 	}
 	return keep_text(&documents.v3_index, tree);
 }
@@ -193,4 +219,9 @@ void openapi_v3_group(struct exchange *exchange)
 			      "the server could not find the requested resource");
 	else
 		reply_document(exchange, make_v3(group), &documents.v3[group]);
+}
+
+void openapi_v3_podvol(struct exchange *exchange)
+{
+	reply_document(exchange, make_podvol(), &documents.podvol);
 }

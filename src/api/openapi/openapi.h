@@ -30,6 +30,12 @@ void openapi_add_kind(struct cJSON *definitions, const struct kind_row *row,
 /* What operations name beside kinds: Status, DeleteOptions, Patch, WatchEvent. */
 void openapi_add_meta(struct cJSON *definitions, enum openapi_version version);
 
+/* A member of a schema, and every definition that it uses; version 3. */
+void openapi_add_member(struct cJSON *entry, const struct schema_field *field,
+			struct cJSON *definitions);
+/* "paths" and the definitions that they use, of podvol's own API; version 3. */
+void openapi_add_podvol(struct cJSON *paths, struct cJSON *definitions);
+
 /* @ret: "io.k8s.api.core.v1.Pod" or, with a suffix, "io.k8s.api.core.v1.PodList". */
 void openapi_kind_name(const struct kind_row *row, const char *suffix,
 		       char ret[OPENAPI_NAME_BYTES]);

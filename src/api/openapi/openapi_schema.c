@@ -191,6 +191,17 @@ static void add_type(struct cJSON *entry, const struct schema_field *field, cons
 	assert(!"a shape has an unknown type");
 }
 
+void openapi_add_member(struct cJSON *entry, const struct schema_field *field,
+			struct cJSON *definitions)
+{
+	const struct walk walk = { definitions, NULL, OPENAPI_V3 };
+
+	assert(field);
+	if (field->description)
+		(void) json_set_string(entry, "description", field->description);
+	add_type(entry, field, &walk);
+}
+
 /* What a client that makes a strategic merge patch must know of a list. */
 static void add_merging(struct cJSON *entry, const struct schema_field *field)
 {
