@@ -175,7 +175,7 @@ static void make_place(const struct bench_place *place, unsigned int volumes)
 		bench_fail("cannot begin: %s", strerror(errno));
 	run_program(make_file_system);
 	run_program(mount_it);
-	if (mount("tmpfs", run, "tmpfs", 0, NULL) < 0)
+	if (mount("tmpfs", run, "tmpfs", 0, "mode=0755") < 0)
 		bench_fail("no tmpfs: %s", strerror(errno));
 	make_sources(place->sources, volumes);
 	sync(); /* what was written before does not count */
