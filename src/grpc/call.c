@@ -131,13 +131,15 @@ static int receive(struct grpc_call *call)
 	return 0;
 }
 
-/* A peer that has more to send than one turn takes waits for its next beside the API's clients. */
+/* A peer that has more to send than one turn takes waits for its next beside the API's clients.
+ * Edge-triggered, as each turn of the loop would else hear of all that are ready; the call below
+ * makes the kernel look again, so what was left unread is an edge, too. */
 static void wait_for_more(struct grpc_call *call, bool there_is_more, bool has_to_send)
 {
 	(void) sd_event_source_set_priority(call->io, there_is_more ? SD_EVENT_PRIORITY_IDLE
 								    : SD_EVENT_PRIORITY_NORMAL);
-	(void) sd_event_source_set_io_events(call->io,
-					     EPOLLIN | (has_to_send ? (uint32_t) EPOLLOUT : 0));
+	(void) sd_event_source_set_io_events(
+		call->io, EPOLLIN | EPOLLET | (has_to_send ? (uint32_t) EPOLLOUT : 0));
 }
 
 /* After anything happened: send, and either wait for more or end it. */
@@ -210,7 +212,7 @@ static void begin_talk(struct grpc_call *call, int fd)
 	int r;
 
 	call->fd = fd;
-	r = sd_event_add_io(call->event, &call->io, call->fd, EPOLLIN, on_io, call);
+	r = sd_event_add_io(call->event, &call->io, call->fd, EPOLLIN | EPOLLET, on_io, call);
 	if (r >= 0)
 		r = sd_event_source_set_priority(call->io, SD_EVENT_PRIORITY_NORMAL);
 	if (r < 0)

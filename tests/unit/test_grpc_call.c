@@ -386,6 +386,60 @@ static void want_descriptors(rlim_t count)
 	}
 }
 
+/* How many descriptors the kernel named to the loop. sd-event's own call comes here. */
+static size_t named;
+
+__attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event *events, int room,
+						      int timeout)
+{
+	int count = epoll_pwait(fd, events, room, timeout, NULL);
+
+	named += count > 0 ? (size_t) count : 0;
+	return count;
+}
+
+static int accept_next(void)
+{
+	int fd = -EBADF;
+
+	while ((fd = accept4(world.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) < 0)
+		assert_true(sd_event_run(world.event, 10 * USEC_PER_SEC) > 0);
+	return fd;
+}
+
+/* A driver greets all who call it at once. Each greeting is one event, and not one in each turn
+ * that the loop takes for the others. */
+static void test_greetings_of_many(void **state)
+{
+	enum { CALLS = 100 };
+	static const uint8_t settings[9] = { 0, 0, 0, 4 };
+	struct outcome outcomes[CALLS] = { 0 };
+	int fds[CALLS];
+
+	grpc_world_listen(&world, CALLS);
+	for (size_t i = 0; i < CALLS; i++)
+		(void) grpc_world_call(&world, "abc", 3, LONG_TIME, &outcomes[i]);
+	for (size_t i = 0; i < CALLS; i++)
+		fds[i] = accept_next();
+	while (sd_event_run(world.event, 0) > 0)
+		;
+	named = 0;
+	for (size_t i = 0; i < CALLS; i++)
+		assert_int_equal(send(fds[i], settings, sizeof(settings), 0), sizeof(settings));
+	while (sd_event_run(world.event, 0) > 0)
+		;
+	if (named > 0)
+		assert_in_range(named, CALLS, 2 * CALLS);
+	for (size_t i = 0; i < CALLS; i++)
+		assert_int_equal(close(fds[i]), 0);
+	for (size_t i = 0; i < CALLS; i++)
+		grpc_world_until(&world, &outcomes[i].done, 1);
+	if (named > 0)
+		return;
+	print_message("this sd-event waits by another call than epoll_wait()\n");
+	skip();
+}
+
 /* A thousand unanswered calls, on one thread; then all are answered, and nothing stays. */
 static void test_a_thousand_at_once(void **state)
 {
@@ -449,6 +503,7 @@ int main(void)
 		TEST(test_a_flood_leaves_turns_to_others, begin),
 		TEST(test_a_flood_of_a_server_that_reads_nothing, begin),
 		TEST(test_full_queue, begin),
+		TEST(test_greetings_of_many, begin),
 		TEST(test_a_thousand_at_once, begin_serving),
 	};
 
