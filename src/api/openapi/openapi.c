@@ -135,6 +135,7 @@ static int make_podvol(void)
 		return 0;
 	tree = new_head(OPENAPI_V3, &paths, &definitions);
 	openapi_add_podvol(paths, definitions);
+	openapi_add_security(tree);
 	return keep_text(&documents.podvol, tree);
 }
 

@@ -35,6 +35,8 @@ void openapi_add_member(struct cJSON *entry, const struct schema_field *field,
 			struct cJSON *definitions);
 /* "paths" and the definitions that they use, of podvol's own API; version 3. */
 void openapi_add_podvol(struct cJSON *paths, struct cJSON *definitions);
+/* How clients of podvol's own API say who they are; version 3. */
+void openapi_add_security(struct cJSON *document);
 
 /* @ret: "io.k8s.api.core.v1.Pod" or, with a suffix, "io.k8s.api.core.v1.PodList". */
 void openapi_kind_name(const struct kind_row *row, const char *suffix,

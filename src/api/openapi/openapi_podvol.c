@@ -98,17 +98,29 @@ static void add_parameters(struct cJSON *operation, const struct route *route)
 		add_parameter(list, "query", row->name, row);
 }
 
+/* By a name: generators of clients make a type of it. */
+static void refer_to_either(struct cJSON *schema, const struct view_columns *rows,
+			    struct cJSON *definitions)
+{
+	char name[OPENAPI_NAME_BYTES];
+	struct cJSON *either;
+
+	(void) snprintf(name, sizeof(name), "%s.%sListOrStatus", PODVOL_PACKAGE, rows->item);
+	openapi_refer(schema, name, OPENAPI_V3);
+	if (json_get(definitions, name))
+		return;
+	either = json_add_array(json_add_object(definitions, name), "anyOf");
+	refer_to_rows(json_add_object(either, NULL), rows, false, definitions);
+	openapi_refer(json_add_object(either, NULL), OPENAPI_META "Status", OPENAPI_V3);
+}
+
 static void fill_answer(struct cJSON *schema, const struct route *route, struct cJSON *definitions)
 {
 	const struct schema_field field = { .type = SCHEMA_OBJECT, .of = route->answer };
 
-	if (route->or_status) {
-		struct cJSON *either = json_add_array(schema, "anyOf");
-
-		openapi_refer(json_add_object(either, NULL), OPENAPI_META "Status", OPENAPI_V3);
-		schema = json_add_object(either, NULL);
-	}
-	if (route->rows)
+	if (route->rows && route->or_status)
+		refer_to_either(schema, route->rows, definitions);
+	else if (route->rows)
 		refer_to_rows(schema, route->rows, route->one_row, definitions);
 	else if (route->answer)
 		openapi_add_member(schema, &field, definitions);
@@ -162,6 +174,20 @@ static void add_body(struct cJSON *operation, const struct route *route, struct 
 				   &field, definitions);
 }
 
+/* A token by TLS; the unix socket knows its clients. */
+void openapi_add_security(struct cJSON *document)
+{
+	struct cJSON *schemes =
+		json_add_object(json_ensure_object(document, "components"), "securitySchemes");
+	struct cJSON *token = json_add_object(schemes, "token"), *either;
+
+	(void) json_set_string(token, "type", "http");
+	(void) json_set_string(token, "scheme", "bearer");
+	either = json_add_array(document, "security");
+	(void) json_add_object(either, NULL);
+	(void) json_add_array(json_add_object(either, NULL), "token");
+}
+
 void openapi_add_podvol(struct cJSON *paths, struct cJSON *definitions)
 {
 	openapi_add_meta(definitions, OPENAPI_V3);
@@ -174,6 +200,7 @@ void openapi_add_podvol(struct cJSON *paths, struct cJSON *definitions)
 					    api_method_name(route->method));
 		(void) json_set_string(operation, "operationId", route->operation);
 		(void) json_set_string(operation, "summary", route->summary);
+		(void) json_set_string(json_add_array(operation, "tags"), NULL, "podvol");
 		add_parameters(operation, route);
 		if (route->body)
 			add_body(operation, route, definitions);
