@@ -168,7 +168,7 @@ export class Model {
 
 // What a row says about itself: a word for the state, its kind (good, bad, busy), and the reason if there is one.
 export function condition(row) {
-    const reason = row.error || row.resizeError || row.overLimit || row.leftOver || "";
+    const reason = row.error || row.fault || row.resizeError || row.overLimit || row.leftOver || "";
     const text = [row.state, row.operation].filter(Boolean).join(", ");
     const stuck = /stuck|slow|retry/.test(row.operation || "");
     const settled = row.state === (row.wanted === false ? "absent" : "mounted");
