@@ -17,6 +17,7 @@ struct tree_maker {
 	int root_fd;
 	char *parent; /* the last one, kept open: its children mostly come together */
 	int parent_fd;
+	mode_t parent_mode; /* of one that is missing */
 	size_t lost;
 };
 
@@ -29,7 +30,13 @@ struct tree_maker *tree_maker_new(int root_fd)
 		return NULL;
 	maker->root_fd = root_fd;
 	maker->parent_fd = -EBADF;
+	maker->parent_mode = LEVEL_MODE;
 	return maker;
+}
+
+void tree_maker_set_parent_mode(struct tree_maker *maker, mode_t mode)
+{
+	maker->parent_mode = mode;
 }
 
 struct tree_maker *tree_maker_free(struct tree_maker *maker)
@@ -109,6 +116,44 @@ bool tree_link_leads_out(const char *path, const char *target)
 	return false;
 }
 
+/* The last level of a path that exists; the root at least. Cuts @path. */
+static int open_deepest(int root_fd, char *path)
+{
+	for (;;) {
+		int fd = path_open(root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
+		char *slash = strrchr(path, '/');
+
+		if (fd != -ENOENT)
+			return fd;
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	return path_open(root_fd, ".", O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
+}
+
+/* Missing levels are made; the one above them keeps its times. */
+static int open_directories(const struct tree_maker *maker, const char *path,
+			    struct failure *reterr)
+{
+	int fd = path_open(maker->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
+	cleanup_free char *copy = fd == -ENOENT ? strdup(path) : NULL;
+	cleanup_close int above = copy ? open_deepest(maker->root_fd, copy) : -EBADF;
+	struct stat status;
+
+	if (fd >= 0)
+		return fd;
+	if (above >= 0 && fstat(above, &status) < 0)
+		return failed(reterr, -errno, "cannot look at its directory");
+	fd = make_directories(maker->root_fd, path, maker->parent_mode, reterr);
+	if (fd >= 0 && above >= 0) {
+		const struct timespec times[2] = { status.st_atim, status.st_mtim };
+
+		(void) utimensat(AT_FDCWD, fd_path(above).text, times, 0);
+	}
+	return fd;
+}
+
 /* The directory that holds a path, open, and the name in it. Return: borrowed, or an error. */
 static int open_parent(struct tree_maker *maker, const char *path, const char **ret_name,
 		       struct failure *reterr)
@@ -126,7 +171,7 @@ static int open_parent(struct tree_maker *maker, const char *path, const char **
 		return maker->root_fd;
 	if (maker->parent && strcmp(maker->parent, parent) == 0)
 		return maker->parent_fd;
-	fd = make_directories(maker->root_fd, parent, LEVEL_MODE, reterr);
+	fd = open_directories(maker, parent, reterr);
 	if (fd < 0)
 		return fd;
 	free(maker->parent);

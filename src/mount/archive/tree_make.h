@@ -17,6 +17,8 @@ struct tree_maker;
 struct tree_maker *tree_maker_new(int root_fd);
 struct tree_maker *tree_maker_free(struct tree_maker *maker);
 void tree_maker_freep(struct tree_maker **maker);
+/* Parents that are missing get this mode from now on. */
+void tree_maker_set_parent_mode(struct tree_maker *maker, mode_t mode);
 /* Extended attributes that the file system did not keep, so far. */
 size_t tree_maker_lost(const struct tree_maker *maker);
 
