@@ -23,7 +23,9 @@ struct archive_call {
 	struct cli *cli;
 	char *volume; /* its name; NULL: a directory was named, and no daemon is asked */
 	char *directory;
+	char *base;    /* of the snapshot that a backup is compared with; or NULL */
 	char *run_dir; /* podvold's: where volumes are locked */
+	bool is_snapshot;
 	const char *doing;
 	size_t notes;
 };
@@ -93,6 +95,65 @@ static int find_path(struct cli *cli, const char *volume, char **ret)
 	return EXIT_FAILED;
 }
 
+/* The directory that is a snapshot's handle. */
+static int find_content_path(struct cli *cli, const char *snapshot, const char *content, char **ret)
+{
+	struct podvol_object *object = NULL;
+	int r = get_object(cli, "/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents", content,
+			   &object);
+
+	if (r < 0)
+		return cli_failed(cli, r);
+	if (strcmp(podvol_object_text(object, "spec.driver"), "podvol/local") == 0)
+		*ret = strdup(podvol_object_text(object, "status.snapshotHandle"));
+	else
+		cli_complain(cli,
+			     "snapshot '%s' is one of driver '%s': only those of podvol/local are "
+			     "directories of this node",
+			     snapshot, podvol_object_text(object, "spec.driver"));
+	podvol_object_free(object);
+	return *ret ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int find_snapshot(struct cli *cli, const char *name, char **ret)
+{
+	const char *space = cli->name_space ? cli->name_space : "default";
+	cleanup_free char *escaped = podvol_escape(space), *collection = NULL, *content = NULL;
+	struct podvol_object *object = NULL;
+	bool is_ready;
+	int r;
+
+	if (!escaped ||
+	    asprintf(&collection, "/apis/snapshot.storage.k8s.io/v1/namespaces/%s/volumesnapshots",
+		     escaped) < 0) {
+		collection = NULL;
+		return cli_failed(cli, -ENOMEM);
+	}
+	r = get_object(cli, collection, name, &object);
+	if (r < 0)
+		return cli_failed(cli, r);
+	is_ready = strcmp(podvol_object_text(object, "status.readyToUse"), "true") == 0;
+	content = strdup(podvol_object_text(object, "status.boundVolumeSnapshotContentName"));
+	podvol_object_free(object);
+	if (!content)
+		return cli_failed(cli, -ENOMEM);
+	if (is_ready && *content)
+		return find_content_path(cli, name, content, ret);
+	cli_complain(cli, "snapshot '%s' is not ready to use", name);
+	return EXIT_FAILED;
+}
+
+/* "vs/NAME" as kubectl takes it; NULL: the word means something else. */
+static const char *snapshot_in(const char *word)
+{
+	static const char *const prefixes[] = { "vs/", "volumesnapshot/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(word, prefixes[i], strlen(prefixes[i])) == 0)
+			return word + strlen(prefixes[i]);
+	return NULL;
+}
+
 /* NULL: no memory, or no working directory. */
 static char *absolute(const char *path)
 {
@@ -140,14 +201,46 @@ static int find_directory(struct archive_call *call)
 		call->directory = absolute(cli->arguments[0]);
 		return call->directory ? EXIT_DONE : cli_failed(cli, -ENOMEM);
 	}
+	if (snapshot_in(cli->arguments[0]) && strcmp(cli->verb->name, "backup") == 0) {
+		call->is_snapshot = true;
+		return find_snapshot(cli, snapshot_in(cli->arguments[0]), &call->directory);
+	}
 	status = find_volume(cli, cli->arguments[0], &call->volume);
 	return status == EXIT_DONE ? find_path(cli, call->volume, &call->directory) : status;
+}
+
+/* A VolumeSnapshot, or the directory that is its handle. */
+static int find_base(struct archive_call *call)
+{
+	struct cli *cli = call->cli;
+	const char *since = cli_value(cli, "since");
+
+	if (!since)
+		return EXIT_DONE;
+	if (cli->argument_count > 1) {
+		cli_complain(cli, "--since cannot be combined with parts: the increment is either "
+				  "since a snapshot or since the last part");
+		return EXIT_USAGE;
+	}
+	if (*since == '/') {
+		call->base = strdup(since);
+		return call->base ? EXIT_DONE : cli_failed(cli, -ENOMEM);
+	}
+	if (cli_flag(cli, "directory")) {
+		cli_complain(cli,
+			     "--directory asks no daemon: --since takes the directory of a "
+			     "snapshot then, not '%s'",
+			     since);
+		return EXIT_USAGE;
+	}
+	return find_snapshot(cli, snapshot_in(since) ?: since, &call->base);
 }
 
 static void archive_call_done(struct archive_call *call)
 {
 	free(call->volume);
 	free(call->directory);
+	free(call->base);
 	free(call->run_dir);
 }
 
@@ -232,6 +325,9 @@ static void sum_up(const struct archive_call *call, const char *done,
 			       call->notes - NOTES_MAX);
 	(void) fprintf(cli->err, "%s: %" PRIu64 " entries, %s", done, sum->entries,
 		       print_bytes(sum->bytes, bytes));
+	if (sum->unchanged > 0 || sum->removed > 0)
+		(void) fprintf(cli->err, "; %" PRIu64 " removed, %" PRIu64 " unchanged",
+			       sum->removed, sum->unchanged);
 	if (sum->left_out > 0)
 		(void) fprintf(cli->err, "; %zu left out", sum->left_out);
 	if (sum->changed > 0)
@@ -279,10 +375,16 @@ int verb_backup(struct cli *cli)
 	if (!may_run(cli, "backup", STDOUT_FILENO, "standard output"))
 		return EXIT_FAILED;
 	status = find_directory(&call);
+	if (status == EXIT_DONE)
+		status = find_base(&call);
 	if (status != EXIT_DONE)
 		return status;
 	direct.directory = call.directory;
+	direct.is_snapshot = call.is_snapshot;
+	direct.base = call.base;
 	direct.run_dir = call.run_dir;
+	direct.parts = cli->arguments + 1;
+	direct.part_count = (size_t) cli->argument_count - 1;
 	if (archive_direct_backup(&direct, &sum, &why) < 0)
 		return complain(&call, &why);
 	sum_up(&call, "backed up", &sum);
@@ -314,13 +416,16 @@ int verb_restore(struct cli *cli)
 	bool begun = false;
 	int status;
 
-	if (!may_run(cli, "restore", STDIN_FILENO, "standard input"))
+	if (!may_run(cli, "restore", cli->argument_count > 1 ? -EBADF : STDIN_FILENO,
+		     "standard input"))
 		return EXIT_FAILED;
 	status = find_directory(&call);
 	if (status != EXIT_DONE)
 		return status;
 	direct.directory = call.directory;
 	direct.run_dir = call.run_dir;
+	direct.parts = cli->arguments + 1;
+	direct.part_count = (size_t) cli->argument_count - 1;
 	if (archive_direct_restore(&direct, &sum, &begun, &why) < 0) {
 		status = complain(&call, &why);
 		if (begun)

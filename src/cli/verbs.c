@@ -91,6 +91,8 @@ VALUE(root_dir, 0, "root-dir", "DIR", "whose lock --direct takes; else /var/lib/
 VALUE(server, 0, "server", "URL", "how clients reach it; else where podvold listens");
 VALUE(token_name, 0, "token-name", "NAME", "make a token for it; else admin's");
 FLAG(directory, 0, "directory", "VOLUME is a directory; without a daemon");
+VALUE(since_snapshot, 0, "since", "SNAPSHOT",
+      "only what changed since: a VolumeSnapshot, or its directory", .word = WORD_FREE);
 FLAG(with_devices, 0, "devices", "device files, too");
 FLAG(with_links_out, 0, "links-out", "symbolic links that lead out of the volume, too");
 FLAG(with_setuid, 0, "setuid",
@@ -221,14 +223,17 @@ const struct verb verbs[] = {
 	     "try an executable plugin: one volume's life, below a directory", OPTIONS(&filename),
 	     WORDS(WORD_CHOICE, WORD_FREE, WORD_DIRECTORY), .choices = "test",
 	     .without_daemon = ""),
-	VERB("backup", "VOLUME | pvc/CLAIM | --directory DIR", 1, 1, verb_backup,
-	     "write what is in a local volume to standard output, as a tar archive",
-	     OPTIONS(&name_space, &directory), .without_daemon = "directory"),
-	VERB("restore", "VOLUME | pvc/CLAIM | --directory DIR", 1, 1, verb_restore,
-	     "fill a local volume from a tar archive on standard input",
+	VERB("backup", "VOLUME | pvc/CLAIM | vs/SNAPSHOT | --directory DIR [PART...]", 1, -1,
+	     verb_backup,
+	     "write what is in a local volume, or changed in it, to standard output, as a tar "
+	     "archive",
+	     OPTIONS(&name_space, &directory, &since_snapshot), WORDS(WORD_FREE, WORD_FILE),
+	     .without_daemon = "directory"),
+	VERB("restore", "VOLUME | pvc/CLAIM | --directory DIR [PART...]", 1, -1, verb_restore,
+	     "fill a local volume from a tar archive on standard input, or from parts in order",
 	     OPTIONS(&name_space, &directory, &into_content, &into_used, &with_devices,
 		     &with_links_out, &with_setuid, &timeout),
-	     .without_daemon = "directory"),
+	     WORDS(WORD_FREE, WORD_FILE), .without_daemon = "directory"),
 	VERB("kubeconfig", "", 0, 0, verb_kubeconfig,
 	     "print a kubeconfig with address, certificate and token",
 	     OPTIONS(&server, &token_name, &role, &expires)),

@@ -62,11 +62,13 @@ static void check_outside(const char *top)
 	HOLDS(stat(top, &status) == 0 && status.st_nlink <= 3);
 }
 
-static void restore(const char *top, const uint8_t *data, size_t size)
+/* As a stream, or as a part of a backup. */
+static void restore(const char *top, const uint8_t *data, size_t size, bool is_part)
 {
 	char path[128];
 	cleanup_close int stream_fd = memfd_create("archive", MFD_CLOEXEC), root_fd = -EBADF;
 	struct archive_request request = { .allow_links_out = size % 2 == 0 };
+	struct archive_part part = { .name = "part" };
 	struct archive_counts counts;
 	struct failure why = { .error = 0 };
 	int r;
@@ -77,7 +79,10 @@ static void restore(const char *top, const uint8_t *data, size_t size)
 	HOLDS(root_fd >= 0 && stream_fd >= 0);
 	HOLDS(write(stream_fd, data, size) == (ssize_t) size);
 	HOLDS(lseek(stream_fd, 0, SEEK_SET) == 0);
+	part.fd = stream_fd;
 	request.root_fd = root_fd;
+	request.parts = &part;
+	request.part_count = is_part ? 1 : 0;
 	request.stream_fd = stream_fd;
 	r = volume_archive_read(&request, &counts, &why);
 	HOLDS(r == 0 || (r < 0 && why.text[0] != '\0'));
@@ -98,7 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	HOLDS(fd >= 0);
 	(void) close(fd);
-	restore(made, data, size);
+	restore(made, data, size, false);
+	(void) snprintf(path, sizeof(path), "%s/volume", made);
+	(void) nftw(path, remove_one, 16, FTW_PHYS | FTW_DEPTH);
+	restore(made, data, size, true);
 	(void) nftw(made, remove_one, 16, FTW_PHYS | FTW_DEPTH);
 	return 0;
 }

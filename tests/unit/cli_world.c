@@ -198,7 +198,9 @@ int direct_mount(const char *file, const char *target, const char *root_dir, str
 int archive_direct_backup(const struct archive_direct *asked, struct archive_summary *ret,
 			  struct failure *reterr)
 {
-	(void) snprintf(direct_call, sizeof(direct_call), "backup %s", asked->directory);
+	(void) snprintf(direct_call, sizeof(direct_call), "backup %s%s%s%s%s", asked->directory,
+			asked->is_snapshot ? " snapshot" : "", asked->base ? " since " : "",
+			asked->base ?: "", asked->part_count > 0 ? " parts" : "");
 	*ret = direct_summary;
 	return direct_result < 0 ? failed_plain(reterr, direct_result, "it does not work") : 0;
 }
@@ -206,11 +208,11 @@ int archive_direct_backup(const struct archive_direct *asked, struct archive_sum
 int archive_direct_restore(const struct archive_direct *asked, struct archive_summary *ret,
 			   bool *ret_begun, struct failure *reterr)
 {
-	(void) snprintf(direct_call, sizeof(direct_call), "restore %s%s%s%s%s%s", asked->directory,
-			asked->allow_content ? " overwrite" : "",
-			asked->allow_used ? " in-use" : "", asked->allow_devices ? " devices" : "",
-			asked->allow_links_out ? " links-out" : "",
-			asked->allow_privileges ? " setuid" : "");
+	(void) snprintf(
+		direct_call, sizeof(direct_call), "restore %s%s%s%s%s%s%s", asked->directory,
+		asked->allow_content ? " overwrite" : "", asked->allow_used ? " in-use" : "",
+		asked->allow_devices ? " devices" : "", asked->allow_links_out ? " links-out" : "",
+		asked->allow_privileges ? " setuid" : "", asked->part_count > 0 ? " parts" : "");
 	*ret = direct_summary;
 	*ret_begun = direct_summary.entries > 0;
 	if (!asked->allow_used) {

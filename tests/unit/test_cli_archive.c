@@ -16,9 +16,11 @@
 
 #include <cmocka.h>
 
-#define VOLUMES "GET /api/v1/persistentvolumes/"
-#define CLAIMS  "GET /api/v1/namespaces/default/persistentvolumeclaims/"
-#define OTHERS  "GET /api/v1/namespaces/other/persistentvolumeclaims/"
+#define VOLUMES   "GET /api/v1/persistentvolumes/"
+#define CLAIMS    "GET /api/v1/namespaces/default/persistentvolumeclaims/"
+#define SNAPSHOTS "GET /apis/snapshot.storage.k8s.io/v1/namespaces/default/volumesnapshots/"
+#define CONTENTS  "GET /apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents/"
+#define OTHERS    "GET /api/v1/namespaces/other/persistentvolumeclaims/"
 
 static const struct answer list[] = {
 	{ VOLUMES "local", 0, 200, "{\"spec\":{\"local\":{\"path\":\"/srv/a\"}}}" },
@@ -27,6 +29,16 @@ static const struct answer list[] = {
 	{ CLAIMS "bound", 0, 200, "{\"spec\":{\"volumeName\":\"local\"}}" },
 	{ CLAIMS "pending", 0, 200, "{\"spec\":{}}" },
 	{ OTHERS "bound", 0, 200, "{\"spec\":{\"volumeName\":\"host\"}}" },
+	{ SNAPSHOTS "monday", 0, 200,
+	  "{\"status\":{\"readyToUse\":true,\"boundVolumeSnapshotContentName\":\"local\"}}" },
+	{ SNAPSHOTS "csi", 0, 200,
+	  "{\"status\":{\"readyToUse\":true,\"boundVolumeSnapshotContentName\":\"csi\"}}" },
+	{ SNAPSHOTS "late", 0, 200,
+	  "{\"status\":{\"readyToUse\":false,\"boundVolumeSnapshotContentName\":\"csi\"}}" },
+	{ CONTENTS "local", 0, 200,
+	  "{\"spec\":{\"driver\":\"podvol/local\"},\"status\":{\"snapshotHandle\":\"/srv/s\"}}" },
+	{ CONTENTS "csi", 0, 200,
+	  "{\"spec\":{\"driver\":\"d\"},\"status\":{\"snapshotHandle\":\"/srv/s\"}}" },
 };
 
 /* Neither standard stream may be a terminal. */
@@ -55,6 +67,41 @@ static void test_which_directory(void **state)
 	assert_int_equal(RUN_ALONE("restore --directory /etc"), EXIT_DONE);
 	assert_string_equal(direct_call, "restore /etc");
 	assert_string_equal(sent, "");
+}
+
+/* Of snapshots, and of parts that stand for the stream. Standard output is no terminal in tests. */
+static void test_increments(void **state)
+{
+	assert_int_equal(RUN(list, "backup vs/monday"), EXIT_DONE);
+	assert_string_equal(direct_call, "backup /srv/s snapshot");
+	assert_int_equal(RUN(list, "backup pvc/bound --since monday"), EXIT_DONE);
+	assert_string_equal(direct_call, "backup /srv/a since /srv/s");
+	assert_int_equal(RUN(list, "backup pvc/bound --since volumesnapshot/monday"), EXIT_DONE);
+	assert_string_equal(direct_call, "backup /srv/a since /srv/s");
+	assert_int_equal(RUN_ALONE("backup --directory /etc --since /srv/t"), EXIT_DONE);
+	assert_string_equal(direct_call, "backup /etc since /srv/t");
+	direct_summary.removed = 2;
+	assert_int_equal(RUN(list, "backup local full.tar"), EXIT_DONE);
+	assert_string_equal(direct_call, "backup /srv/a parts");
+	assert_string_equal(err_text, "backed up: 3 entries, 5.0 MiB; 2 removed, 0 unchanged\n");
+	assert_int_equal(RUN(list, "restore local full.tar one.tar"), EXIT_DONE);
+	assert_string_equal(direct_call, "restore /srv/a parts");
+}
+
+static void test_no_increments(void **state)
+{
+	assert_int_equal(RUN(list, "backup local --since monday full.tar"), EXIT_USAGE);
+	assert_non_null(strstr(err_text, "--since cannot be combined with parts"));
+	assert_int_equal(RUN_ALONE("backup --directory /etc --since monday"), EXIT_USAGE);
+	assert_non_null(strstr(err_text, "--since takes the directory of a snapshot then"));
+	assert_int_equal(RUN(list, "backup local --since late"), EXIT_FAILED);
+	assert_string_equal(err_text, "podvolctl: snapshot 'late' is not ready to use\n");
+	assert_int_equal(RUN(list, "backup vs/csi"), EXIT_FAILED);
+	assert_string_equal(err_text,
+			    "podvolctl: snapshot 'csi' is one of driver 'd': only those of "
+			    "podvol/local are directories of this node\n");
+	assert_int_equal(RUN(list, "backup vs/nothing"), EXIT_NOT_FOUND);
+	assert_string_equal(direct_call, "");
 }
 
 static void test_which_is_none(void **state)
@@ -118,6 +165,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_which_directory, set_up),
+		cmocka_unit_test_setup(test_increments, set_up),
+		cmocka_unit_test_setup(test_no_increments, set_up),
 		cmocka_unit_test_setup(test_which_is_none, set_up),
 		cmocka_unit_test_setup(test_what_may_be_told, set_up),
 		cmocka_unit_test_setup(test_what_is_said, set_up),

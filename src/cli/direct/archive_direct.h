@@ -19,11 +19,18 @@
 struct archive_summary {
 	uint64_t entries, bytes;
 	size_t left_out, changed, devices, links_out, lost, privileges;
+	uint64_t unchanged, removed;
 };
 
 struct archive_direct {
 	const char *directory; /* absolute */
+	bool is_snapshot;      /* a snapshot's: what was in the volume is in "data" below */
+	const char *base;      /* of a snapshot that a backup is compared with; or NULL */
 	const char *run_dir;   /* podvold's, where volumes are locked */
+	/* Files of a full backup and its increments: what a backup is compared with, and what a
+	 * restore reads instead of the stream. */
+	char *const *parts;
+	size_t part_count;
 	int stream_fd;
 	bool allow_devices, allow_links_out, allow_privileges, allow_content, allow_used;
 	/* Of a restore, NULL: none. Called with the volume locked, so that no pod can

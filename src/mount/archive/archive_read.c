@@ -6,13 +6,14 @@
  * stream itself, numbers of users are checked. Only plain tar is read, so that no compressed bytes
  * are unpacked by a process that may do everything.
  */
-#include "mount/archive/volume_archive.h"
+#include "mount/archive/archive_reader.h"
 #include "mount/remove/volume_directory.h"
 
 #include "base/cleanup.h"
 #include "base/directory.h"
 #include "mount/archive/archive_locale.h"
 #include "mount/archive/tree_make.h"
+#include "mount/archive/tree_state.h"
 #include "mount/bind/attributes.h"
 #include "mount/ownership/ownership.h"
 #include "mount/path/safe_path.h"
@@ -30,17 +31,7 @@ enum {
 	END_BYTES = 1024, /* an archive ends with two blocks of zeros */
 };
 
-struct reader {
-	const struct archive_request *request;
-	struct archive_counts counts;
-	struct archive *archive;
-	struct tree_maker *maker;
-	char *buffer;
-	size_t zeros; /* with which the stream ended so far */
-	int stream_error;
-};
-
-static void reader_done(struct reader *reader)
+void archive_reader_done(struct archive_reader *reader)
 {
 	if (reader->archive)
 		(void) archive_read_free(reader->archive);
@@ -48,12 +39,12 @@ static void reader_done(struct reader *reader)
 	free(reader->buffer);
 }
 
-static bool is_cancelled(const struct reader *reader)
+static bool is_cancelled(const struct archive_reader *reader)
 {
 	return reader->request->cancel && atomic_load(reader->request->cancel);
 }
 
-static void report_progress(const struct reader *reader)
+static void report_progress(const struct archive_reader *reader)
 {
 	if (reader->request->progress)
 		reader->request->progress(reader->request->userdata, &reader->counts);
@@ -61,7 +52,7 @@ static void report_progress(const struct reader *reader)
 
 /* ---- the stream ---- */
 
-static void count_zeros(struct reader *reader, const char *bytes, size_t length)
+static void count_zeros(struct archive_reader *reader, const char *bytes, size_t length)
 {
 	size_t at = length;
 
@@ -72,11 +63,11 @@ static void count_zeros(struct reader *reader, const char *bytes, size_t length)
 
 static la_ssize_t read_stream(struct archive *archive, void *userdata, const void **ret)
 {
-	struct reader *reader = userdata;
+	struct archive_reader *reader = userdata;
 	ssize_t n;
 
 	do
-		n = read(reader->request->stream_fd, reader->buffer, BUFFER_BYTES);
+		n = read(reader->stream_fd, reader->buffer, BUFFER_BYTES);
 	while (n < 0 && errno == EINTR && !is_cancelled(reader));
 	/* Cancelling mostly ends the stream as well. */
 	if (is_cancelled(reader)) {
@@ -93,7 +84,7 @@ static la_ssize_t read_stream(struct archive *archive, void *userdata, const voi
 	return n;
 }
 
-static int check(struct reader *reader, int status, struct failure *reterr)
+static int check(struct archive_reader *reader, int status, struct failure *reterr)
 {
 	const char *text = archive_error_string(reader->archive);
 
@@ -109,7 +100,7 @@ static int check(struct reader *reader, int status, struct failure *reterr)
 
 /* All that was written came through, with the end mark: an archive that was cut off between two
  * entries reads like a whole one. */
-static int check_end(struct reader *reader, struct failure *reterr)
+static int check_end(struct archive_reader *reader, struct failure *reterr)
 {
 	const void *ignored;
 	la_ssize_t n;
@@ -140,18 +131,6 @@ static int read_owner(struct archive_entry *entry, struct attributes *ret, struc
 	return 0;
 }
 
-/* Who made the archive may not be who root trusts with a setuid program in a pod's volume. The
- * setgid bit of directories gives no rights: new files get the group, as fsGroup has it. */
-static void drop_privileges(struct reader *reader, struct attributes *attributes)
-{
-	const mode_t bits = S_ISUID | S_ISGID;
-
-	if (reader->request->allow_privileges || !S_ISREG(attributes->mode))
-		return;
-	reader->counts.privileges += (attributes->mode & bits) != 0;
-	attributes->mode &= ~bits;
-}
-
 static bool begins_with(const char *name, const char *prefix)
 {
 	return strncmp(name, prefix, strlen(prefix)) == 0;
@@ -160,18 +139,41 @@ static bool begins_with(const char *name, const char *prefix)
 /* xattr(7): trusted attributes are root's alone. An overlay of which this directory is a layer
  * takes them for its own and hides what lies below. Of security attributes only a label stays:
  * others are capabilities, or a signature that makes a file trusted. */
-static bool is_dropped(struct reader *reader, const char *name)
+static bool is_privilege(const char *name)
 {
-	bool dropped = !reader->request->allow_privileges &&
-		       (begins_with(name, "trusted.") ||
-			(begins_with(name, "security.") && strcmp(name, "security.selinux") != 0));
-
-	reader->counts.privileges += dropped;
-	return dropped;
+	return begins_with(name, "trusted.") ||
+	       (begins_with(name, "security.") && strcmp(name, "security.selinux") != 0);
 }
 
-static int read_attributes(struct reader *reader, struct archive_entry *entry,
-			   struct attributes *ret, struct failure *reterr)
+/* Who made the archive may not be who root trusts with a setuid program in a pod's volume. The
+ * setgid bit of directories gives no rights: new files get the group, as fsGroup has it. */
+static void drop_privileges(struct archive_reader *reader, struct attributes *attributes)
+{
+	const mode_t bits = S_ISUID | S_ISGID;
+	size_t kept = 0;
+
+	if (reader->request->allow_privileges)
+		return;
+	if (S_ISREG(attributes->mode)) {
+		reader->counts.privileges += (attributes->mode & bits) != 0;
+		attributes->mode &= ~bits;
+	}
+	for (size_t i = 0; i < attributes->extended_count; i++) {
+		struct extended_attribute one = attributes->extended[i];
+
+		if (is_privilege(one.name)) {
+			reader->counts.privileges++;
+			free(one.name);
+			free(one.value);
+		} else {
+			attributes->extended[kept++] = one;
+		}
+	}
+	attributes->extended_count = kept;
+}
+
+int archive_reader_attributes(struct archive_entry *entry, struct attributes *ret,
+			      struct failure *reterr)
 {
 	const char *name;
 	const void *value;
@@ -179,7 +181,6 @@ static int read_attributes(struct reader *reader, struct archive_entry *entry,
 	int r;
 
 	ret->mode = archive_entry_mode(entry);
-	drop_privileges(reader, ret);
 	ret->change_time.tv_sec = archive_entry_mtime(entry);
 	ret->change_time.tv_nsec = archive_entry_mtime_nsec(entry);
 	ret->access_time = ret->change_time;
@@ -190,7 +191,7 @@ static int read_attributes(struct reader *reader, struct archive_entry *entry,
 	r = read_owner(entry, ret, reterr);
 	(void) archive_entry_xattr_reset(entry);
 	while (r == 0 && archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
-		if (name && !is_dropped(reader, name) && attributes_add(ret, name, value, size) < 0)
+		if (name && attributes_add(ret, name, value, size) < 0)
 			r = failed(reterr, -ENOMEM, "cannot keep its attributes");
 	return r < 0 ? r : posix_acl_from_entry(entry, ret, reterr);
 }
@@ -210,32 +211,43 @@ static int write_block(int fd, const char *bytes, size_t length, la_int64_t offs
 	return 0;
 }
 
+int archive_reader_block(struct archive_reader *reader, const void **ret, size_t *ret_length,
+			 uint64_t *ret_offset, struct failure *reterr)
+{
+	la_int64_t offset = 0;
+	int r = archive_read_data_block(reader->archive, ret, ret_length, &offset);
+
+	if (r == ARCHIVE_EOF)
+		return 0;
+	*ret_offset = (uint64_t) offset;
+	r = check(reader, r, reterr);
+	if (r < 0)
+		return r;
+	reader->counts.bytes += *ret_length;
+	report_progress(reader);
+	return 1;
+}
+
 /* What the archive has no block for stays a hole. */
-static int write_content(struct reader *reader, int fd, la_int64_t size, struct failure *reterr)
+static int write_content(struct archive_reader *reader, int fd, la_int64_t size,
+			 struct failure *reterr)
 {
 	const void *block;
 	size_t length;
-	la_int64_t offset;
+	uint64_t offset;
 	int r;
 
-	for (;;) {
-		r = archive_read_data_block(reader->archive, &block, &length, &offset);
-		if (r == ARCHIVE_EOF)
-			break;
-		r = check(reader, r, reterr);
-		if (r == 0)
-			r = write_block(fd, block, length, offset, reterr);
+	while ((r = archive_reader_block(reader, &block, &length, &offset, reterr)) > 0) {
+		r = write_block(fd, block, length, (la_int64_t) offset, reterr);
 		if (r < 0)
-			return r;
-		reader->counts.bytes += length;
-		report_progress(reader);
+			break;
 	}
-	if (ftruncate(fd, size) < 0)
+	if (r == 0 && ftruncate(fd, size) < 0)
 		return failed(reterr, -errno, "cannot give it its size");
-	return 0;
+	return r;
 }
 
-static int restore_file(struct reader *reader, const char *path, la_int64_t size,
+static int restore_file(struct archive_reader *reader, const char *path, la_int64_t size,
 			const struct attributes *attributes, struct failure *reterr)
 {
 	cleanup_close int fd = tree_make_file(reader->maker, path, reterr);
@@ -247,8 +259,9 @@ static int restore_file(struct reader *reader, const char *path, la_int64_t size
 	return r < 0 ? r : tree_finish_file(reader->maker, fd, attributes, reterr);
 }
 
-static int restore_symlink(struct reader *reader, const char *path, struct archive_entry *entry,
-			   const struct attributes *attributes, struct failure *reterr)
+static int restore_symlink(struct archive_reader *reader, const char *path,
+			   struct archive_entry *entry, const struct attributes *attributes,
+			   struct failure *reterr)
 {
 	const char *target = archive_entry_symlink(entry);
 
@@ -265,8 +278,9 @@ static int restore_symlink(struct reader *reader, const char *path, struct archi
 	return tree_make_symlink(reader->maker, path, target, attributes, reterr);
 }
 
-static int restore_node(struct reader *reader, const char *path, struct archive_entry *entry,
-			const struct attributes *attributes, struct failure *reterr)
+static int restore_node(struct archive_reader *reader, const char *path,
+			struct archive_entry *entry, const struct attributes *attributes,
+			struct failure *reterr)
 {
 	bool is_device = !S_ISFIFO(attributes->mode);
 
@@ -277,7 +291,7 @@ static int restore_node(struct reader *reader, const char *path, struct archive_
 			      attributes, reterr);
 }
 
-static int restore_link(struct reader *reader, const char *path, const char *original,
+static int restore_link(struct archive_reader *reader, const char *path, const char *original,
 			struct failure *reterr)
 {
 	cleanup_free char *clean = NULL;
@@ -290,15 +304,16 @@ static int restore_link(struct reader *reader, const char *path, const char *ori
 	return tree_make_link(reader->maker, path, clean, reterr);
 }
 
-static int restore_entry(struct reader *reader, struct archive_entry *entry, const char *path,
-			 struct failure *reterr)
+int archive_reader_restore(struct archive_reader *reader, struct archive_entry *entry,
+			   const char *path, struct failure *reterr)
 {
 	cleanup(attributes_done) struct attributes attributes = { .extended = NULL };
 	const char *original = archive_entry_hardlink(entry);
-	int r = read_attributes(reader, entry, &attributes, reterr);
+	int r = archive_reader_attributes(entry, &attributes, reterr);
 
 	if (r < 0)
 		return r;
+	drop_privileges(reader, &attributes);
 	if (*path == '\0' && (original || !S_ISDIR(attributes.mode)))
 		return failed_plain(reterr, -EINVAL, "it is not the directory that it should be");
 	if (original)
@@ -319,42 +334,41 @@ static int restore_entry(struct reader *reader, struct archive_entry *entry, con
 	}
 }
 
-static int take_entry(struct reader *reader, struct archive_entry *entry, struct failure *reterr)
+const char *archive_reader_mark(struct archive_entry *entry, size_t *ret_length)
+{
+	const char *name;
+	const void *value;
+
+	(void) archive_entry_xattr_reset(entry);
+	while (archive_entry_xattr_next(entry, &name, &value, ret_length) == ARCHIVE_OK)
+		if (name && strcmp(name, INCREMENT_MARK) == 0)
+			return value;
+	return NULL;
+}
+
+int archive_reader_path(struct archive_entry *entry, char **ret, struct failure *reterr)
 {
 	const char *name = archive_entry_pathname(entry);
-	cleanup_free char *path = NULL;
 	int r;
 
 	if (!name)
-		return failed_plain(reterr, -EILSEQ, "the name of entry %llu cannot be read",
-				    (unsigned long long) reader->counts.entries + 1);
-	r = tree_path_clean(name, &path, reterr);
-	if (r == 0)
-		r = restore_entry(reader, entry, path, reterr);
-	if (r < 0)
-		return failure_prefix(reterr, "entry '%.100s'", name);
-	reader->counts.entries++;
-	report_progress(reader);
-	return 0;
+		return failed_plain(reterr, -EILSEQ, "the name of an entry cannot be read");
+	r = tree_path_clean(name, ret, reterr);
+	return r < 0 ? failure_prefix(reterr, "entry '%.100s'", name) : 0;
 }
 
-static int take_all(struct reader *reader, struct failure *reterr)
+int archive_reader_next(struct archive_reader *reader, struct archive_entry **ret,
+			struct failure *reterr)
 {
-	for (;;) {
-		struct archive_entry *entry;
-		int r;
+	int r;
 
-		if (is_cancelled(reader))
-			return failed_plain(reterr, -ECANCELED, "the restore was broken off");
-		r = archive_read_next_header(reader->archive, &entry);
-		if (r == ARCHIVE_EOF)
-			return check_end(reader, reterr);
-		r = check(reader, r, reterr);
-		if (r == 0)
-			r = take_entry(reader, entry, reterr);
-		if (r < 0)
-			return r;
-	}
+	if (is_cancelled(reader))
+		return failed_plain(reterr, -ECANCELED, "the restore was broken off");
+	r = archive_read_next_header(reader->archive, ret);
+	if (r == ARCHIVE_EOF)
+		return check_end(reader, reterr);
+	r = check(reader, r, reterr);
+	return r < 0 ? r : 1;
 }
 
 /* ---- the volume ---- */
@@ -407,39 +421,125 @@ static int mark_whole(int root_fd, struct failure *reterr)
 	return 0;
 }
 
-static int open_archive(struct reader *reader, struct failure *reterr)
+int archive_reader_open(struct archive_reader *reader, int stream_fd, struct failure *reterr)
 {
+	if (reader->archive)
+		(void) archive_read_free(reader->archive);
 	reader->archive = archive_read_new();
-	reader->maker = tree_maker_new(reader->request->root_fd);
-	reader->buffer = malloc(BUFFER_BYTES);
-	if (!reader->archive || !reader->maker || !reader->buffer ||
+	reader->stream_fd = stream_fd;
+	reader->zeros = 0;
+	if (!reader->buffer)
+		reader->buffer = malloc(BUFFER_BYTES);
+	if (!reader->archive || !reader->buffer ||
 	    archive_read_support_format_tar(reader->archive) != ARCHIVE_OK)
 		return failed(reterr, -ENOMEM, "cannot begin to read the archive");
 	return check(reader, archive_read_open(reader->archive, reader, NULL, read_stream, NULL),
 		     reterr);
 }
 
+static int take_entry(struct archive_reader *reader, struct archive_entry *entry,
+		      struct failure *reterr)
+{
+	cleanup_free char *path = NULL;
+	int r = archive_reader_path(entry, &path, reterr);
+
+	if (r < 0)
+		return r;
+	r = archive_reader_restore(reader, entry, path, reterr);
+	if (r < 0)
+		return failure_prefix(reterr, "entry '%.100s'", archive_entry_pathname(entry));
+	reader->counts.entries++;
+	report_progress(reader);
+	return 0;
+}
+
+/* The volume is marked when the archive turns out to be one. */
+static int take_all(struct archive_reader *reader, struct failure *reterr)
+{
+	struct archive_entry *entry = NULL;
+	size_t length;
+	int r = archive_reader_next(reader, &entry, reterr), marked;
+
+	if (r < 0)
+		return r;
+	if (r > 0 && archive_reader_mark(entry, &length))
+		return failed_plain(reterr, -EINVAL,
+				    "this is an increment: name the files of the full backup and "
+				    "of all increments up to this one");
+	marked = mark_partial(reader->request->root_fd, reterr);
+	if (marked < 0)
+		return marked;
+	while (r > 0) {
+		r = take_entry(reader, entry, reterr);
+		if (r == 0)
+			r = archive_reader_next(reader, &entry, reterr);
+	}
+	return r;
+}
+
+/* One file at a time; what is written to between the passes would not be what was checked. */
+static int stamp_parts(const struct archive_request *request, struct stat *stamps)
+{
+	for (size_t i = 0; i < request->part_count; i++) {
+		struct stat now;
+
+		if (fstat(request->parts[i].fd, &now) < 0)
+			return -errno;
+		if (stamps[i].st_ino != 0 &&
+		    (stamps[i].st_size != now.st_size ||
+		     memcmp(&stamps[i].st_ctim, &now.st_ctim, sizeof(now.st_ctim)) != 0))
+			return -ESTALE;
+		stamps[i] = now;
+	}
+	return 0;
+}
+
+static int take_parts(struct archive_reader *reader, struct failure *reterr)
+{
+	const struct archive_request *request = reader->request;
+	cleanup_free struct stat *stamps = calloc(request->part_count, sizeof(*stamps));
+	cleanup(tree_state_freep) struct tree_state *state = NULL;
+	int r = stamps ? stamp_parts(request, stamps) : -ENOMEM;
+
+	if (r < 0)
+		return failed(reterr, r, "cannot look at the parts");
+	r = archive_parts_read(request, &state, reterr);
+	if (r == 0)
+		r = archive_parts_check(request, state, reterr);
+	if (r == 0)
+		r = mark_partial(request->root_fd, reterr);
+	if (r == 0)
+		r = archive_parts_restore(reader, state, reterr);
+	if (r == 0 && stamp_parts(request, stamps) < 0)
+		r = failed_plain(reterr, -ESTALE, "a part was written to while it was read");
+	return r;
+}
+
 int volume_archive_read(const struct archive_request *request, struct archive_counts *ret,
 			struct failure *reterr)
 {
-	cleanup(reader_done) struct reader reader = { .request = request };
+	cleanup(archive_reader_done) struct archive_reader reader = {
+		.request = request,
+		.maker = tree_maker_new(request->root_fd),
+	};
 	cleanup(archive_locale_leave) struct archive_locale locale = archive_locale_enter();
 	int r = 0;
 
 	(void) locale;
-	assert(request->root_fd >= 0 && request->stream_fd >= 0 && ret && reterr);
+	assert(request->root_fd >= 0 && ret && reterr);
+	if (!reader.maker)
+		return failed(reterr, -ENOMEM, "cannot begin to restore");
 	if (!request->allow_content && !volume_directory_is_partial(request->root_fd))
 		r = check_empty(request->root_fd, reterr);
-	if (r == 0)
-		r = open_archive(&reader, reterr);
-	if (r == 0)
-		r = mark_partial(request->root_fd, reterr);
-	if (r == 0)
+	if (r == 0 && request->part_count > 0)
+		r = take_parts(&reader, reterr);
+	else if (r == 0)
+		r = archive_reader_open(&reader, request->stream_fd, reterr);
+	if (r == 0 && request->part_count == 0)
 		r = take_all(&reader, reterr);
 	if (r == 0)
 		r = mark_whole(request->root_fd, reterr);
-	if (reader.maker)
-		reader.counts.lost = tree_maker_lost(reader.maker);
+	reader.counts.lost = tree_maker_lost(reader.maker);
 	*ret = reader.counts;
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "mount/archive/file_copy.h"
 #include "mount/archive/volume_copy.h"
 #include "mount/archive/tree_make.h"
+#include "mount/archive/tree_state.h"
 #include "mount/bind/attributes.h"
 #include "mount/ownership/ownership.h"
 #include "mount/ownership/tree_walk.h"
@@ -32,6 +33,8 @@ struct writer {
 	struct archive *archive;
 	struct archive_entry *entry; /* the one at hand */
 	struct link_table *links;
+	struct tree_state *now;         /* of an increment: what the volume has */
+	struct content_digest *content; /* and of the file at hand */
 	char *buffer;
 	int stream_error; /* of the callback: libarchive keeps a text only */
 };
@@ -43,6 +46,8 @@ static void writer_done(struct writer *writer)
 	if (writer->entry)
 		archive_entry_free(writer->entry);
 	link_table_freep(&writer->links);
+	tree_state_freep(&writer->now);
+	content_digest_freep(&writer->content);
 	free(writer->buffer);
 }
 
@@ -126,6 +131,10 @@ static int write_portion(struct writer *writer, int fd, const struct file_extent
 		got += (size_t) n;
 	}
 	memset(writer->buffer + got, 0, portion->length - got);
+	if (is_data && writer->content &&
+	    content_digest_add(writer->content, portion->start, writer->buffer, portion->length) <
+		    0)
+		return failed(reterr, -ENOMEM, "cannot compute its digest");
 	if (is_data) {
 		writer->counts.bytes += portion->length;
 		report_progress(writer);
@@ -295,6 +304,150 @@ static int put_link(struct writer *writer, const char *original, struct failure 
 	return check(writer, archive_write_header(writer->archive, writer->entry), reterr);
 }
 
+static int put_entry(struct writer *writer, int fd, const struct stat *status, const char *path,
+		     const char *original, struct failure *reterr)
+{
+	writer->counts.entries++;
+	if (original)
+		return put_link(writer, original, reterr);
+	if (S_ISREG(status->st_mode))
+		return put_file(writer, fd, status, path, reterr);
+	if (S_ISLNK(status->st_mode))
+		return put_symlink(writer, fd, status, path, reterr);
+	return put_other(writer, status, reterr);
+}
+
+/* ---- increments ---- */
+
+/* A file's digest is that of the bytes which went into the archive. */
+static int put_new(struct writer *writer, int fd, const struct stat *status, const char *path,
+		   const struct attributes *attributes, struct failure *reterr)
+{
+	struct state_node node = { .mode = status->st_mode };
+	const struct entry_facts facts = { .attributes = attributes,
+					   .size = (uint64_t) status->st_size };
+	int r = put_entry(writer, fd, status, path, NULL, reterr);
+
+	if (r < 0)
+		return r;
+	if (!S_ISREG(status->st_mode))
+		r = entry_digest_read(fd, attributes, writer->request->cancel, node.digest, reterr);
+	else if (entry_digest(&facts, writer->content, node.digest) < 0)
+		r = failed(reterr, -ENOMEM, "cannot compute its digest");
+	return r < 0 ? r : tree_state_put(writer->now, path, &node, NULL, reterr);
+}
+
+/* A further name of a file. It is unchanged where the base has it as a name of the same one. */
+static int put_changed_link(struct writer *writer, const char *path, const char *original,
+			    struct failure *reterr)
+{
+	const struct state_node *was = tree_state_meet(writer->request->base, path);
+	struct state_node *node = tree_state_find(writer->now, original);
+	int r = tree_state_link(writer->now, path, node, reterr);
+
+	if (r < 0)
+		return r;
+	if (was && was == node->is) {
+		writer->counts.unchanged++;
+		return 0;
+	}
+	return put_entry(writer, -EBADF, NULL, path, original, reterr);
+}
+
+/* By what is in it: its times may be those of another content. An entry of the base is one of the
+ * volume at most, so that what were two names of a file and are two files now is written. */
+static int put_changed(struct writer *writer, int fd, const struct stat *status, const char *path,
+		       const struct attributes *attributes, struct failure *reterr)
+{
+	struct state_node *was = tree_state_meet(writer->request->base, path);
+	struct state_node node = { .mode = status->st_mode, .is = was };
+	int r;
+
+	if (!was || was->is_claimed || was->mode != status->st_mode)
+		return put_new(writer, fd, status, path, attributes, reterr);
+	r = entry_digest_read(fd, attributes, writer->request->cancel, node.digest, reterr);
+	if (r < 0)
+		return r;
+	if (memcmp(node.digest, was->digest, sizeof(node.digest)) != 0)
+		return put_new(writer, fd, status, path, attributes, reterr);
+	was->is_claimed = true;
+	writer->counts.unchanged++;
+	return tree_state_put(writer->now, path, &node, NULL, reterr);
+}
+
+static int put_text(struct writer *writer, const char *mark, const char *text, size_t length,
+		    struct failure *reterr)
+{
+	struct archive_entry *entry = archive_entry_clear(writer->entry);
+	int r;
+
+	archive_entry_copy_pathname(entry, INCREMENT_PATH);
+	archive_entry_set_mode(entry, S_IFREG | S_IRUSR | S_IWUSR);
+	archive_entry_set_size(entry, (la_int64_t) length);
+	archive_entry_xattr_add_entry(entry, INCREMENT_MARK, mark, strlen(mark));
+	r = check(writer, archive_write_header(writer->archive, entry), reterr);
+	return r < 0 ? r : write_bytes(writer, text, length, reterr);
+}
+
+static int begin_increment(struct writer *writer, struct failure *reterr)
+{
+	char digest[ENTRY_DIGEST_TEXT];
+	cleanup_free char *text = NULL;
+	int r = tree_state_digest(writer->request->base, digest, reterr);
+
+	if (r < 0)
+		return r;
+	writer->now = tree_state_new();
+	writer->content = content_digest_new();
+	if (!writer->now || !writer->content ||
+	    asprintf(&text, "%sbase %s\n", INCREMENT_TEXT, digest) < 0)
+		return failed(reterr, -ENOMEM, "cannot begin the archive");
+	return put_text(writer, INCREMENT_HEAD, text, strlen(text), reterr);
+}
+
+/* What was not met is gone. */
+static int list_removed(struct writer *writer, FILE *list, struct failure *reterr)
+{
+	cleanup_free struct state_name **names = NULL;
+	size_t count = 0;
+
+	if (tree_state_sort(writer->request->base, &names, &count) < 0)
+		return failed(reterr, -ENOMEM, "cannot list what was removed");
+	for (size_t i = 0; i < count; i++) {
+		if (names[i]->is_met)
+			continue;
+		writer->counts.removed++;
+		if (fwrite(names[i]->path, strlen(names[i]->path) + 1, 1, list) != 1)
+			return failed(reterr, -ENOMEM, "cannot list what was removed");
+		if (ftello(list) > REMOVED_LIST_BYTES_MAX)
+			return failed_plain(reterr, -E2BIG,
+					    "the names of what was removed have more than %d "
+					    "bytes: make a full backup",
+					    REMOVED_LIST_BYTES_MAX);
+	}
+	return 0;
+}
+
+static int end_increment(struct writer *writer, struct failure *reterr)
+{
+	char digest[ENTRY_DIGEST_TEXT];
+	cleanup_free char *text = NULL;
+	size_t length = 0;
+	FILE *list = open_memstream(&text, &length);
+	int r = list ? tree_state_digest(writer->now, digest, reterr)
+		     : failed(reterr, -ENOMEM, "cannot list what was removed");
+
+	if (r == 0 && fprintf(list, "%sstate %s\n", INCREMENT_TEXT, digest) < 0)
+		r = failed(reterr, -ENOMEM, "cannot list what was removed");
+	if (r == 0)
+		r = list_removed(writer, list, reterr);
+	if (list && fclose(list) != 0 && r == 0)
+		r = failed(reterr, -ENOMEM, "cannot list what was removed");
+	return r < 0 ? r : put_text(writer, INCREMENT_END, text, length, reterr);
+}
+
+/* ---- the walk ---- */
+
 static int put(struct writer *writer, int fd, const char *path, struct failure *reterr)
 {
 	cleanup(attributes_done) struct attributes attributes = { .extended = NULL };
@@ -316,17 +469,12 @@ static int put(struct writer *writer, int fd, const char *path, struct failure *
 		r = failed(reterr, -ENOMEM, "cannot remember its names");
 	if (r < 0)
 		return r;
-	writer->counts.entries++;
+	if (!writer->request->base)
+		return put_entry(writer, fd, &status, path, original, reterr);
 	if (original)
-		return put_link(writer, original, reterr);
-	if (S_ISREG(status.st_mode))
-		return put_file(writer, fd, &status, path, reterr);
-	if (S_ISLNK(status.st_mode))
-		return put_symlink(writer, fd, &status, path, reterr);
-	return put_other(writer, &status, reterr);
+		return put_changed_link(writer, path, original, reterr);
+	return put_changed(writer, fd, &status, path, &attributes, reterr);
 }
-
-/* ---- the walk ---- */
 
 static int put_walked(struct writer *writer, const struct tree_walk *walk,
 		      const struct tree_entry *entry, struct failure *reterr)
@@ -403,8 +551,12 @@ int volume_archive_write(const struct archive_request *request, struct archive_c
 				    "the volume holds a part of what was to be restored: restore "
 				    "it again first");
 	r = open_archive(&writer, reterr);
+	if (r == 0 && request->base)
+		r = begin_increment(&writer, reterr);
 	if (r == 0)
 		r = walk_tree(&writer, reterr);
+	if (r == 0 && request->base)
+		r = end_increment(&writer, reterr);
 	/* Without its end mark what was written is known to be no whole archive. */
 	if (r < 0)
 		(void) archive_write_fail(writer.archive);
