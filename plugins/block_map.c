@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <string.h>
 
 /* The place of @name below a relative directory; parents made or not. */
 static int child_place(const struct plugin_host *host, const char *base, const char *name,

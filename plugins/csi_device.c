@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { STAGING_KEPT_LEVELS = CSI_BASE_LEVELS + 1 /* and the driver's directory */ };

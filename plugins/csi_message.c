@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A volume of a pod, and one that names no mode, is used as if it were ReadWriteOnce. */
 static enum access_mode mode_of(const struct csi_volume *volume)

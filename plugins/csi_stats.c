@@ -4,7 +4,6 @@
  */
 #include "plugins/csi.h"
 
-#include "base/cleanup.h"
 #include "csi/csi.pb-c.h"
 #include "plugins/csi_caller.h"
 #include "plugins/csi_paths.h"

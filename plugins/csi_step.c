@@ -8,7 +8,6 @@
 #include "plugins/layout.h"
 
 #include <assert.h>
-#include <string.h>
 
 void csi_step_done(struct csi_step *step)
 {

@@ -4,7 +4,6 @@
  */
 #include "plugins/file_tokens.h"
 
-#include "base/cleanup.h"
 #include "base/secret_file.h"
 #include "object/json/json.h"
 

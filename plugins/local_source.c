@@ -13,7 +13,6 @@
 #include "mount/filesystem/loop_device.h"
 #include "plugins/layout.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  */
 #include "plugins/exec/exec.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 
 #include <assert.h>

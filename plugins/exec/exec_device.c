@@ -10,8 +10,6 @@
 #include "base/cleanup.h"
 #include "plugins/pod_target.h"
 
-#include <assert.h>
-
 /* Mounted already means done: nothing is stacked. */
 static int stage_volume(void *data, struct stage_report *report)
 {

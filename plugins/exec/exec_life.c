@@ -13,7 +13,6 @@
 #include "plugins/exec/exec.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -12,7 +12,6 @@
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

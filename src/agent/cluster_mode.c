@@ -7,9 +7,6 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 
-#include <assert.h>
-#include <string.h>
-
 bool cluster_mode(const struct agent *agent)
 {
 	return *agent->config->kubeconfig != '\0';

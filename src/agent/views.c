@@ -7,7 +7,6 @@
  */
 #include "agent/parts.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "build-config.h"
 #include "controller/scheduling/scheduling.h"

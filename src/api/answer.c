@@ -10,7 +10,6 @@
 #include "api/request.h"
 
 #include "api/http/listen.h"
-#include "base/cleanup.h"
 #include "base/secret_file.h"
 
 #include <assert.h>

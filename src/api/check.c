@@ -14,7 +14,6 @@
 #include "object/object.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 
 enum { DOCUMENTS_MAX = 16 };

@@ -7,7 +7,6 @@
 #include "api/client_certificate.h"
 
 #include "api/auth/authorize.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <assert.h>

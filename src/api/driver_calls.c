@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	CALL_BODY_DEPTH_MAX = 32,

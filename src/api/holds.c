@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "container/format.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,6 @@
  */
 #include "api/named_pod.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

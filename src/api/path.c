@@ -6,8 +6,6 @@
  */
 #include "api/path.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <string.h>
 

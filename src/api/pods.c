@@ -8,10 +8,8 @@
  */
 #include "api/named_pod.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

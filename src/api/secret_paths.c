@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "api/docker/docker_volume.h"
 #include "api/http/listen.h"
 #include "api/objects/watches.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <assert.h>

@@ -5,8 +5,6 @@
  */
 #include "base/lock_holder.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>

@@ -4,7 +4,6 @@
  */
 #include "base/uuid.h"
 
-#include <stddef.h>
 #include <systemd/sd-id128.h>
 
 _Static_assert(UUID_BYTES == SD_ID128_UUID_STRING_MAX, "a UUID and its end");

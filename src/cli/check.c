@@ -9,7 +9,6 @@
 #include "object/object.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* The pod's text, and the node's behind it as one more document. */
 static int read_body(struct cli *cli, char **ret, size_t *ret_length)

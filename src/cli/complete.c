@@ -7,7 +7,6 @@
  * are whole words, each with a tab and what it is; ":file" and ":directory" ask the shell itself.
  */
 #include "cli/kinds.h"
-#include "cli/output/screen.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"

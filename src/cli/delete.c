@@ -14,8 +14,6 @@
 #include "base/cleanup.h"
 #include "object/object.h"
 
-#include <string.h>
-
 enum { STATUS_ACCEPTED = 202 /* HTTP's: begun, not done */ };
 
 static int delete_one(struct cli *cli, const struct kind *kind, const char *name_space,

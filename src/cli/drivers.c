@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 /* NULL, after a complaint: no memory. */
 static char *path_of(struct cli *cli, const char *name)

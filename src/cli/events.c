@@ -5,7 +5,6 @@
 #include "cli/get.h"
 
 #include "cli/kinds.h"
-#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 

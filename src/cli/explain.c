@@ -8,7 +8,6 @@
 #include "cli/describe.h"
 #include "cli/get.h"
 
-#include "cli/output/screen.h"
 #include "cli/cli.h"
 
 #include "base/cleanup.h"

@@ -10,7 +10,6 @@
 #include "object/json/json.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum { REPLY_DEPTH_MAX = 8 };
 

@@ -4,8 +4,6 @@
  */
 #include "cli/verb.h"
 
-#include "base/cleanup.h"
-
 static void print_option(FILE *out, const struct option_row *row)
 {
 	char left[64];

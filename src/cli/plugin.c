@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/direct/plugin_direct.h"
 
-#include <errno.h>
 #include <string.h>
 
 static void print_row(void *userdata, bool is_wrong, const char *call, const char *text)

@@ -6,10 +6,7 @@
  */
 #include "cli/cli.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
-
-#include <errno.h>
 
 enum { REPLY_DEPTH_MAX = 8 };
 

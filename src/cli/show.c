@@ -4,10 +4,7 @@
  */
 #include "cli/output/screen.h"
 
-#include "base/cleanup.h"
 #include "build-config.h"
-
-#include <string.h>
 
 static int show_raw(struct cli *cli, const char *path, const char *type)
 {

@@ -6,7 +6,6 @@
  * picture, of plain text, without rates: these need two looks.
  */
 #include "cli/cli.h"
-#include "cli/get.h"
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"

@@ -7,8 +7,6 @@
  */
 #include "cli/verb.h"
 
-#include "base/cleanup.h"
-
 /* Letter or 0, name, help; then what is not usual. */
 #define FLAG(row, letter_, name_, ...)                                                             \
 	static const struct option_row row = { .letter = letter_,                                  \

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { HOLD_BYTES_MAX = 65536, HOLD_DEPTH_MAX = 8 };

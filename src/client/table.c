@@ -6,7 +6,6 @@
  */
 #include "client/handle.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 
 #include <inttypes.h>

@@ -12,11 +12,8 @@
 
 #include "cluster/cluster_internal.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-
-#include <assert.h>
 
 enum { AGAIN_FIRST_SECONDS = 1, AGAIN_MAX_SECONDS = 60 };
 

@@ -7,13 +7,10 @@
  */
 #include "cluster/cluster_internal.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
-
-#include <assert.h>
 
 struct contact {
 	struct cluster *cluster;

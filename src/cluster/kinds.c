@@ -14,8 +14,6 @@
 #include "object/json/json.h"
 #include "object/kinds/node.h"
 
-#include <assert.h>
-
 struct listed {
 	UT_hash_handle hh;
 	char name[];

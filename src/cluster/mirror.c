@@ -6,7 +6,6 @@
  */
 #include "cluster/cluster_internal.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "object/json/json.h"
 #include "store/mirror.h"

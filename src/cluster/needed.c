@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "object/json/json.h"
 
-#include <assert.h>
 #include <sys/random.h>
 
 enum {

@@ -17,7 +17,6 @@
 #include "object/json/json.h"
 #include "object/kinds/pod.h"
 
-#include <assert.h>
 #include <utlist.h>
 
 enum { QUEUED_MAX = 20000, AGAIN_SECONDS = 5 };

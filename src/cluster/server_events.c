@@ -18,7 +18,6 @@
 #include "object/json/json.h"
 #include "store/reflector.h"
 
-#include <assert.h>
 #include <utlist.h>
 
 enum {

@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/secret_file.h"
 #include "object/json/json.h"
 #include "object/kinds/pod.h"
 #include "object/timestamp.h"

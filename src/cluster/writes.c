@@ -15,7 +15,6 @@
 #include "object/json/json.h"
 #include "store/group.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <utlist.h>
 

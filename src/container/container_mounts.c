@@ -12,7 +12,6 @@
 #include "container/pod_mounts.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/thread_stack.h"
 #include "container/container_plan.h"
 #include "mount/bind/options.h"

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/failure.h"
 #include "object/kinds/pod.h"
 #include "object/object.h"

@@ -15,9 +15,7 @@
 #include "base/cleanup.h"
 #include "container/words.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 static int check_flags(const struct planned_mount *mount, struct failure *reterr)
 {

@@ -7,7 +7,6 @@
 #include "container/words.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

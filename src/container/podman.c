@@ -11,9 +11,7 @@
 #include "base/cleanup.h"
 #include "container/words.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 /* Read-only unless "rw" is said. */
 static int add_image(const struct planned_mount *mount, struct words *words, struct failure *reterr)

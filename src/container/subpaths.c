@@ -15,10 +15,8 @@
 #include "container/subpath_items.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "operation/attempt.h"
-#include "state/state.h"
 
 #include <assert.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 /* rw, ro, rro (recursively, or it fails), ro+ (recursively where that works) */
 static const char *access_of(const struct planned_mount *mount)

@@ -4,7 +4,6 @@
  */
 #include "controller/controller_class.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <assert.h>

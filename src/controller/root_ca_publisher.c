@@ -6,8 +6,6 @@
  */
 #include "controller/controller.h"
 
-#include "base/cleanup.h"
-#include "base/log.h"
 #include "controller/controller_class.h"
 #include "object/kinds/root_ca.h"
 

@@ -9,7 +9,6 @@
 
 #include "controller/work_queue.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/store.h"

@@ -7,7 +7,6 @@
  */
 #include "csi/csi_driver_table.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <assert.h>

@@ -4,7 +4,6 @@
  */
 #include "csi/csi_json_internal.h"
 
-#include "base/cleanup.h"
 #include "grpc/status.h"
 
 #include <assert.h>

@@ -7,7 +7,6 @@
  */
 #include "csi/csi_json_internal.h"
 
-#include "base/cleanup.h"
 #include "object/json/base64.h"
 
 #include <assert.h>

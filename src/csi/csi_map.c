@@ -4,7 +4,6 @@
  */
 #include "csi/csi_map.h"
 
-#include "base/cleanup.h"
 #include "object/json/base64.h"
 #include "object/json/json.h"
 

@@ -14,7 +14,6 @@
 #include "csi/plugin_registration.pb-c.h"
 
 #include <assert.h>
-#include <string.h>
 
 #define INFO_LIMIT_USEC   USEC_PER_SEC
 #define NODE_LIMIT_USEC   (120 * USEC_PER_SEC)

@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct driver_call {
 	struct csi_call *call;

@@ -16,8 +16,6 @@
 #include "controller/csi/csi_node.h"
 #include "csi/csi_log.h"
 #include "csi/csi_registration.h"
-#include "plugins/plugin.h"
-#include "store/store.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
  */
 #include "drift/drift_internal.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"

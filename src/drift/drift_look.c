@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum {

@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 
 static const struct {
 	const char *label;  /* of the counter */

@@ -8,7 +8,6 @@
 #include "inuse/inuse.h"
 #include "inuse/unstage_gate.h"
 #include "operation/operation.h"
-#include "state/state.h"
 
 enum { DRAIN_ATTEMPTS_MAX = 3 }; /* of one volume */
 

@@ -8,7 +8,6 @@
 #include "inuse/unstage_gate.h"
 
 #include "object/json/json.h"
-#include "state/state.h"
 #include "status/operation_list.h"
 #include "status/view_time.h"
 

@@ -8,7 +8,6 @@
  */
 #include "inuse/inuse.h"
 #include "config.h"
-#include "state/state.h"
 #include "store/store.h"
 
 #include "base/cleanup.h"

@@ -8,7 +8,6 @@
 #include "inuse/inuse.h"
 #include "config.h"
 #include "inuse/unstage_gate.h"
-#include "state/state.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -4,12 +4,7 @@
  * it; see inuse.h
  */
 #include "inuse/inuse.h"
-#include "config.h"
 #include "inuse/unstage_gate.h"
-#include "reconcile/reconcile.h"
-#include "state/state.h"
-
-#include "base/cleanup.h"
 
 #include <assert.h>
 #include <errno.h>

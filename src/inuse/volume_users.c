@@ -9,11 +9,9 @@
 #include "inuse/busy_watch.h"
 #include "inuse/server_probe.h"
 #include "operation/operation.h"
-#include "state/state.h"
 #include "store/store.h"
 
 #include "base/cleanup.h"
-#include "mount/mount.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "mount/path/subpath.h"

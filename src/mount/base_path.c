@@ -5,7 +5,6 @@
 #include "mount/remove/volume_directory.h"
 
 #include "base/cleanup.h"
-#include "mount/mount.h"
 #include "mount/path/safe_path.h"
 
 #include <assert.h>

@@ -8,7 +8,6 @@
 #include "mount/fault_watch.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "mount/file_system_fault.h"
 

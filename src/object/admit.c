@@ -14,7 +14,6 @@
 #include "object/json/json_tree.h"
 #include "object/kind.h"
 #include "object/kinds.h"
-#include "object/metadata.h"
 #include "object/schema/field.h"
 #include "object/timestamp.h"
 
@@ -23,7 +22,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* What the store says of an object; NULL and 0 where it says nothing. */
 struct stamp {

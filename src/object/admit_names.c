@@ -4,7 +4,6 @@
  */
 #include "object/admit.h"
 
-#include "base/cleanup.h"
 #include "object/json/json_index.h"
 #include "object/kinds.h"
 

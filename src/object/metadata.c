@@ -7,7 +7,6 @@
  */
 #include "object/metadata.h"
 
-#include "base/clock.h"
 #include "object/select/selector_json.h"
 #include "object/timestamp.h"
 

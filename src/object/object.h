@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/failure.h"
 #include "object/select/selector.h"
 

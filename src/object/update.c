@@ -4,9 +4,7 @@
  */
 #include "object/update.h"
 
-#include "base/cleanup.h"
 #include "object/build.h"
-#include "object/json/json_tree.h"
 #include "object/schema/field.h"
 
 #include <assert.h>

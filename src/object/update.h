@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "object/schema/violation.h"
 
 /* One member of two versions, to be compared several times. */

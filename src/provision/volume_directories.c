@@ -5,7 +5,6 @@
 #include "provision/volume_directories.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
 #include "controller/local/local_provisioner.h"

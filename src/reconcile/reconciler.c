@@ -8,8 +8,6 @@
  */
 #include "reconcile/reconcile.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 
 enum { PLAN_FIRST_CAPACITY = 16 };

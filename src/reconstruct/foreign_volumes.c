@@ -15,7 +15,6 @@
 #include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
 #include "operation/operation.h"
-#include "state/state.h"
 #include "store/store.h"
 #include "mount/path/safe_path.h"
 #include "object/json/json.h"
@@ -25,7 +24,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 
 /* A volume that no row speaks of; points into the list of what was found. */

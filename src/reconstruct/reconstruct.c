@@ -10,11 +10,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "config.h"
-#include "mount/mount.h"
 #include "reconcile/reconcile.h"
-#include "state/state.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Borrows from the ledger until it changes. */

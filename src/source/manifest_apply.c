@@ -4,7 +4,6 @@
  */
 #include "source/manifest_apply.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/kind.h"

@@ -6,7 +6,6 @@
 
 #include "source/manifest_catalog.h"
 
-#include "base/cleanup.h"
 #include "object/kind.h"
 #include "source/manifest_problem.h"
 #include "source/source.h"

@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "base/worker.h"
 #include "source/manifest_scan.h"
-#include "source/source.h"
 
 #include <assert.h>
 #include <string.h>

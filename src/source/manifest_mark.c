@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/json/json_text.h"
-#include "object/kinds/pod.h"
 #include "source/source.h"
 
 #include <assert.h>

@@ -16,7 +16,6 @@
 #include "state/ledger_file.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 

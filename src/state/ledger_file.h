@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "state/ledger.h"
 
 #include <sqlite3.h>

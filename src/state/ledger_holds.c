@@ -7,7 +7,6 @@
  */
 #include "state/ledger.h"
 
-#include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "state/ledger_file.h"
 

@@ -4,7 +4,6 @@
  */
 #include "state/pod_index.h"
 
-#include "base/cleanup.h"
 #include "object/kinds/environment.h"
 
 #include <assert.h>

@@ -7,8 +7,6 @@
  */
 #include "state/volume_lookup.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <string.h>
 

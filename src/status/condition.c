@@ -4,7 +4,6 @@
  */
 #include "status/status.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/binding/binding.h"
 #include "object/json/json.h"

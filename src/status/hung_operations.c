@@ -14,7 +14,6 @@
 #include "status/view_time.h"
 #include "store/store.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

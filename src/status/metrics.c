@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
-#include "state/state.h"
 #include "status/volume_row.h"
 
 #include <assert.h>

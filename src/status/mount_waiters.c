@@ -11,7 +11,6 @@
 
 #include "status/mount_waiters.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/pod.h"
 #include "status/attempt_text.h"

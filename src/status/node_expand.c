@@ -10,7 +10,6 @@
  */
 #include "status/status.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/csi/claim_resize.h"

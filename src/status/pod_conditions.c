@@ -13,11 +13,9 @@
 #include "base/clock.h"
 #include "object/json/json.h"
 #include "object/json/json_text.h"
-#include "object/kinds.h"
 #include "object/timestamp.h"
 #include "store/touch.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

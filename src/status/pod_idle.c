@@ -7,8 +7,6 @@
  */
 #include "status/status.h"
 
-#include "state/state.h"
-
 #include <errno.h>
 #include <string.h>
 

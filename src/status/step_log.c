@@ -8,7 +8,6 @@
  */
 #include "status/status.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"

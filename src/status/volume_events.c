@@ -8,7 +8,6 @@
  */
 #include "status/volume_events.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"

@@ -15,11 +15,9 @@
 #include "status/volume_faults.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
-#include "plugins/plugin.h"
 #include "status/status.h"
 
 #include <assert.h>

@@ -15,7 +15,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 
 static struct volume_row make_row(const struct desired_volume *want,
 				  const struct desired_pod *want_pod,

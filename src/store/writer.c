@@ -13,7 +13,6 @@
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 
 enum turn {

@@ -5,7 +5,6 @@
 #include "token/jwt.h"
 
 #include "base/cleanup.h"
-#include "base/secret_file.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,7 +4,6 @@
  */
 #include "token/key_ring.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/secret_file.h"
 #include "object/timestamp.h"

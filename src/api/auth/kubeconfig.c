@@ -8,7 +8,6 @@
 #include "api/exchange.h"
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* A list of one named thing, as a kubeconfig has them. Return: the thing, borrowed. */

@@ -10,7 +10,6 @@
 #include "api/auth/credentials.h"
 #include "api/exchange.h"
 #include "api/view_table.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <string.h>

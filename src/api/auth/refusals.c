@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define GUESS_USEC  (API_GUESS_SECONDS * USEC_PER_SEC)

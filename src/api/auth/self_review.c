@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define REVIEW_VERSION "authorization.k8s.io/v1"

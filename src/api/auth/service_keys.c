@@ -6,9 +6,7 @@
  */
 #include "api/auth/service_tokens.h"
 
-#include "agent.h"
 #include "api/view_table.h"
-#include "base/cleanup.h"
 #include "token/token_issuer.h"
 
 #include <errno.h>

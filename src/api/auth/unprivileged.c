@@ -7,8 +7,6 @@
  */
 #include "api/auth/unprivileged.h"
 
-#include "base/cleanup.h"
-
 #include <arpa/inet.h>
 #include <assert.h>
 #include <netinet/in.h>

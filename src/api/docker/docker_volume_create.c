@@ -12,12 +12,10 @@
  */
 #include "api/docker/docker_volume.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/quantity.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

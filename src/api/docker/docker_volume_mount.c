@@ -12,7 +12,6 @@
  */
 #include "api/docker/docker_volume.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/uuid.h"

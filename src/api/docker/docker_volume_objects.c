@@ -7,12 +7,10 @@
  */
 #include "api/docker/docker_volume.h"
 
-#include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "object/kinds/persistent_volume.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,9 +8,6 @@
  */
 #include "api/docker/docker_volume.h"
 
-#include "base/cleanup.h"
-
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

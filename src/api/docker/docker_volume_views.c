@@ -7,13 +7,10 @@
  */
 #include "api/docker/docker_volume.h"
 
-#include "base/cleanup.h"
-#include "base/clock.h"
 #include "object/timestamp.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 struct mounts {
 	struct agent *agent;

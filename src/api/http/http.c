@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <assert.h>
 #include <string.h>
 #include <utlist.h>
 

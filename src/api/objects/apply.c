@@ -21,7 +21,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
 	CONFLICT_RETRIES = 5,

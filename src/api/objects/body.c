@@ -9,7 +9,6 @@
 #include "api/objects/objects.h"
 
 #include "api/objects/protobuf.h"
-#include "base/cleanup.h"
 #include "base/secret_file.h"
 
 #include "object/schema/schema.h"

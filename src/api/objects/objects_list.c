@@ -13,9 +13,7 @@
 #include "agent.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/schema/table.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -8,11 +8,9 @@
  */
 #include "api/objects/aside.h"
 
-#include "agent.h"
 #include "base/cleanup.h"
 #include "object/patch/patch.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- the result ---- */

@@ -11,11 +11,8 @@
 
 #include "agent.h"
 #include "api/objects/watches.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/schema/table.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "agent.h"
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

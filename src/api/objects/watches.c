@@ -4,7 +4,6 @@
  */
 #include "api/objects/watches.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/json/json.h"
 

@@ -9,8 +9,6 @@
  */
 #include "api/exchange.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

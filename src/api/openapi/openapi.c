@@ -13,7 +13,6 @@
 #include "api/openapi/openapi.h"
 
 #include "api/exchange.h"
-#include "base/cleanup.h"
 #include "base/fnv1a.h"
 
 #include <assert.h>

@@ -12,7 +12,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #define QUANTITY      "io.k8s.apimachinery.pkg.api.resource.Quantity"
 #define INT_OR_STRING "io.k8s.apimachinery.pkg.util.intstr.IntOrString"

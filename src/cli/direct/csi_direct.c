@@ -4,9 +4,6 @@
  */
 #include "cli/direct/csi_direct.h"
 
-#include "cli/cli.h"
-
-#include "base/cleanup.h"
 #include "csi/csi_call.h"
 #include "csi/csi_json.h"
 

@@ -12,8 +12,6 @@
 #include "base/directory.h"
 #include "base/syscalls.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdlib.h>

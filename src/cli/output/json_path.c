@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

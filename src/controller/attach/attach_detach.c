@@ -4,13 +4,11 @@
  */
 #include "controller/attach/attach_detach_internal.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "object/kinds/volume_attachment.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -9,7 +9,6 @@
  */
 #include "controller/attach/attach_detach_internal.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "csi/csi_drivers.h"
 #include "object/json/json.h"

@@ -12,7 +12,6 @@
 #include "csi/csi_drivers.h"
 #include "object/json/json.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

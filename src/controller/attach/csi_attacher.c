@@ -11,13 +11,6 @@
  */
 #include "controller/attach/csi_attacher_internal.h"
 
-#include "base/cleanup.h"
-
-#include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- watching ---- */
 
 static int take_attachment(const struct object *object, void *userdata)

@@ -16,7 +16,6 @@
 #include "csi/csi_drivers.h"
 #include "object/kinds/node.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,12 +5,8 @@
  */
 #include "controller/attach/csi_attacher_internal.h"
 
-#include "base/cleanup.h"
-#include "base/log.h"
 #include "controller/controller.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <string.h>
 
 static int names_volume(const struct object *attachment, void *userdata)

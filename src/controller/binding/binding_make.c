@@ -7,13 +7,10 @@
  */
 #include "controller/binding/binding.h"
 
-#include "base/cleanup.h"
 #include "controller/controller.h"
 #include "object/json/json.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 #define BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
 #define BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"

@@ -6,7 +6,6 @@
 
 #include "controller/binding/bound_pairs.h"
 
-#include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "object/kinds/persistent_volume.h"
 

@@ -6,8 +6,6 @@
  */
 #include "controller/binding/ephemeral_volumes.h"
 
-#include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "controller/controller_class.h"
 #include "controller/controller.h"

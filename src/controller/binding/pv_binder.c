@@ -10,7 +10,6 @@
  */
 #include "controller/controller.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/binding/binding.h"
 #include "controller/binding/bound_pairs.h"
@@ -21,7 +20,6 @@
 #include "object/kinds/pod.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { CANDIDATES_MAX = 64 }; /* volumes that name the same claim; more are not asked */

@@ -4,7 +4,6 @@
  */
 #include "controller/csi/claim_resize.h"
 
-#include "base/cleanup.h"
 #include "controller/binding/binding.h"
 #include "object/json/json.h"
 

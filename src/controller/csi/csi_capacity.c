@@ -21,8 +21,6 @@
 #include "csi/csi_access.h"
 #include "object/json/json.h"
 
-#include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 /* external-provisioner's --capacity-poll-interval. */

@@ -5,7 +5,6 @@
  */
 #include "controller/csi/csi_capacity_rule.h"
 
-#include "base/cleanup.h"
 #include "controller/csi/topology.h"
 #include "object/json/json.h"
 #include "object/quantity.h"

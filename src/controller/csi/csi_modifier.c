@@ -15,7 +15,6 @@
 #include "controller/csi/csi_claim_item.h"
 #include "object/json/json.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

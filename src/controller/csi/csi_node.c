@@ -8,7 +8,6 @@
  */
 #include "controller/csi/csi_node.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 

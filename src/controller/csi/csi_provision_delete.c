@@ -15,7 +15,6 @@
 #include "object/json/json.h"
 #include "object/kinds/volume_attachment.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -15,7 +15,6 @@
 #include "controller/csi/csi_provision_message.h"
 #include "controller/local/local_plan.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  */
 #include "controller/csi/csi_provision_plan.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 
 #include <assert.h>

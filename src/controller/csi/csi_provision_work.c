@@ -9,12 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "controller/controller.h"
 #include "object/json/json.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 struct csi_provisioner *provision_owner(const struct provision_item *item)

@@ -12,13 +12,10 @@
  */
 #include "controller/csi/csi_provision_item.h"
 
-#include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "controller/local/local_plan.h"
 #include "object/kinds/volume_attachment.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- whose item is due ---- */

@@ -18,7 +18,6 @@
 #include "csi/csi_access.h"
 #include "object/kinds/volume_attachment.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

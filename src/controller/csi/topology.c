@@ -4,7 +4,6 @@
  */
 #include "controller/csi/topology.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
  */
 #include "controller/local/local_item.h"
 
-#include "base/cleanup.h"
 #include "controller/local/local_reclaim.h"
 #include "controller/snapshot/local_snapshotter.h"
 #include "controller/snapshot/snapshot_plan.h"

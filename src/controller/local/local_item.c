@@ -7,13 +7,10 @@
 #include "controller/local/local_item.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
 #include "controller/controller.h"
-#include "object/json/json.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

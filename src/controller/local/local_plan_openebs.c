@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define CONFIG_ANNOTATION "cas.openebs.io/config"

@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
  */
 #include "controller/local/local_item.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
 #include "object/json/json.h"

@@ -4,8 +4,6 @@
  */
 #include "controller/scheduling/consumers.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  */
 #include "controller/scheduling/scheduling.h"
 
-#include "base/cleanup.h"
 #include "controller/scheduling/consumers.h"
 #include "object/kinds/pod.h"
 

@@ -7,7 +7,6 @@
 #include "object/json/json.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 struct cJSON *scheduling_view(struct store *store, const char *node_name, const struct object *pod,
 			      const struct object *node)

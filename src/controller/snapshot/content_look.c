@@ -8,13 +8,9 @@
  */
 #include "controller/snapshot/snapshotter_internal.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
-
-#include <assert.h>
-#include <string.h>
 
 static const struct volume_snapshot_content *find_content(const struct snapshot_item *item)
 {

@@ -14,7 +14,6 @@
 #include "controller/snapshot/snapshotter.h"
 #include "csi/csi_map.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define CALL_TIMEOUT_USEC (60 * USEC_PER_SEC) /* as external-snapshotter's */

@@ -11,7 +11,6 @@
 #include "controller/controller.h"
 #include "object/json/json.h"
 
-#include <assert.h>
 #include <string.h>
 
 static struct store *store_of(const struct snapshot_item *item)

@@ -9,7 +9,6 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 

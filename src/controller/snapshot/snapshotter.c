@@ -4,10 +4,7 @@
  */
 #include "controller/snapshot/snapshotter_internal.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
-#include <string.h>
 
 enum { KEY_BYTES = 512 }; /* of a namespace and a name */
 

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>

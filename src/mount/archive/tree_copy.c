@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <string.h>
 
 struct copier {
 	const struct tree_copy *copy;

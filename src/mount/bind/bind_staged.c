@@ -16,7 +16,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>

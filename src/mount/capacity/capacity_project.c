@@ -20,7 +20,6 @@
 #include <linux/magic.h>
 #include <linux/quota.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>

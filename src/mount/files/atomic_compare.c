@@ -10,7 +10,6 @@
 #include "mount/ownership/tree_walk.h"
 #include "mount/path/safe_path.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 

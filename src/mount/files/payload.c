@@ -4,7 +4,6 @@
  */
 #include "mount/files/payload.h"
 
-#include "base/cleanup.h"
 #include "base/path.h"
 
 #include <assert.h>

@@ -15,7 +15,6 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "mount/path/safe_path.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/sysmacros.h>
 
 /* Others take free numbers, too, between our asking and our taking. */
 enum { ATTACH_ATTEMPTS_MAX = 32 };

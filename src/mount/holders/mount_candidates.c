@@ -11,8 +11,6 @@
 #include "mount/holders/mount_force.h"
 #include "mount/holders/process.h"
 
-#include <assert.h>
-
 enum { CANDIDATES_MAX = 65536 }; /* that may go with the volume's: some 60 MB */
 
 /* What keeps a namespace that nothing leads to may be a process that cannot be looked at. */

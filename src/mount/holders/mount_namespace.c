@@ -13,7 +13,6 @@
 #include <linux/nsfs.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 

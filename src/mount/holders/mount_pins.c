@@ -18,7 +18,6 @@
 #include "mount/path/safe_path.h"
 #include "mount/table/superblock.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -16,7 +16,6 @@
 
 #include "mount/holders/process.h"
 
-#include <assert.h>
 #include <errno.h>
 
 static bool has_share(const struct mount_holder *holder)

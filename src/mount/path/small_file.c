@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A fixed name: what a kill left is written over by the next try, and taken away in the end. */
 static int name_beside(const struct place *place, struct place *ret)

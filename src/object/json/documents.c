@@ -8,7 +8,6 @@
  */
 #include "object/object.h"
 
-#include "base/cleanup.h"
 #include "object/build.h"
 #include "object/json/json_tree.h"
 #include "object/json/yaml.h"

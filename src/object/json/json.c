@@ -7,7 +7,6 @@
  */
 #include "object/json/json_tree.h"
 
-#include "base/cleanup.h"
 #include "object/json/json_index.h"
 
 #include <assert.h>

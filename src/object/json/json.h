@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/failure.h"
 
 #include <stdbool.h>

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "object/json/json.h"
 
 struct json_index_entry {

@@ -6,7 +6,6 @@
  */
 #include "object/kinds.h"
 
-#include "base/cleanup.h"
 #include "object/kinds/csi_driver.h"
 #include "object/schema/schemas.h"
 #include "object/select/name_index.h"
@@ -16,7 +15,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { DRIVER_NAME_BYTES = 64, NODE_ID_BYTES_MAX = 192, TOKEN_SECONDS_LEAST = 600 };

@@ -4,7 +4,6 @@
  */
 #include "object/kinds.h"
 
-#include "base/cleanup.h"
 #include "object/build.h"
 #include "object/json/base64.h"
 

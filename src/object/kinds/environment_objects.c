@@ -8,7 +8,6 @@
  */
 #include "object/kinds/environment.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kinds/pod.h"
 #include "object/kinds/pod_field.h"

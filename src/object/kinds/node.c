@@ -4,7 +4,6 @@
  */
 #include "object/kinds/node.h"
 
-#include "base/cleanup.h"
 #include "object/json/arena.h"
 #include "object/kinds.h"
 #include "object/metadata.h"
@@ -13,7 +12,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

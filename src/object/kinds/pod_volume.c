@@ -4,7 +4,6 @@
  *
  * The sources that become files (configMap, secret, downwardAPI, projected) have their own file.
  */
-#include "object/kinds.h"
 #include "object/kinds/pod_field.h"
 
 #include "base/cleanup.h"

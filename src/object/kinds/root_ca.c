@@ -4,7 +4,6 @@
  */
 #include "object/kinds/root_ca.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/metadata.h"
 

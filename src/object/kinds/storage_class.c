@@ -5,7 +5,6 @@
 #include "object/kinds/storage_class.h"
 
 #include "object/kinds.h"
-#include "object/kinds/claim_spec.h"
 #include "object/metadata.h"
 #include "object/schema/schemas.h"
 #include "object/update.h"

@@ -3,10 +3,8 @@
  * volume_source - see volume_source.h
  */
 #include "object/kinds/volume_source.h"
-#include "object/schema/schemas.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
  */
 #include "object/patch/patch_work.h"
 
-#include "base/cleanup.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "object/object.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

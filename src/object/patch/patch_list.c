@@ -4,10 +4,7 @@
  */
 #include "object/patch/patch_work.h"
 
-#include "base/cleanup.h"
-
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What tells an element apart; NULL: it has no such member. */

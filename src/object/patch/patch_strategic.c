@@ -6,8 +6,6 @@
  */
 #include "object/patch/patch_work.h"
 
-#include "base/cleanup.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

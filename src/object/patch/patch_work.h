@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "object/json/json_index.h"
 #include "object/json/json_tree.h"
 #include "object/patch/patch.h"

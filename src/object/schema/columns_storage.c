@@ -6,7 +6,6 @@
 #include "object/schema/table.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- CSI ---- */
 

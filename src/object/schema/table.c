@@ -4,7 +4,6 @@
  */
 #include "object/schema/table.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/kind.h"
 #include "object/timestamp.h"

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/cleanup.h"
 #include "object/json/json.h"
 
 struct name_entry {

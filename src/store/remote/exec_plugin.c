@@ -11,7 +11,6 @@
 #include "base/byte_buffer.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/secret_file.h"
 #include "base/spawn.h"
 #include "base/trusted_path.h"
 #include "object/json/base64.h"

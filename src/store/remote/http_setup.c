@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "build-config.h"
 
-#include <assert.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>

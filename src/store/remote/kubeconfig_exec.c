@@ -7,7 +7,6 @@
  */
 #include "store/remote/kubeconfig_parts.h"
 
-#include "base/cleanup.h"
 #include "base/secret_file.h"
 #include "object/json/json.h"
 
