@@ -33,7 +33,8 @@ static void fill_mount(struct csi_use *use, const struct csi_volume *volume, uin
 	}
 }
 
-void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities)
+static void csi_use_fill(struct csi_use *use, const struct csi_volume *volume,
+			 uint32_t capabilities)
 {
 	assert(use && volume && volume->source);
 	csi_capability_fill(

@@ -16,7 +16,6 @@ struct csi_use {
 	struct csi_capability use;
 	char group[sizeof("4294967295")];
 };
-void csi_use_fill(struct csi_use *use, const struct csi_volume *volume, uint32_t capabilities);
 
 /* What a worker gathered for a set-up. Zeroed: nothing. */
 struct csi_contexts {

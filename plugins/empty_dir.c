@@ -26,7 +26,7 @@
 /* ---- what the medium says: pure ---- */
 
 /* What is unknown is refused: silently writing to disk would be worse. */
-int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struct failure *reterr)
+static int medium_parse(const char *medium, enum empty_dir_medium *ret, struct failure *reterr)
 {
 	assert(medium && ret);
 	if (medium[0] == '\0')
@@ -113,9 +113,9 @@ static int64_t page_bytes(const char *page_size)
 	return quantity_parse(page_size, &quantity, NULL) < 0 ? 0 : quantity_value(&quantity);
 }
 
-/* As the container wrote it, which is what kubelet gives to the mount. */
-int empty_dir_page_size(const struct pod *pod, const char *medium, const char **ret,
-			struct failure *reterr)
+/* "2Mi", borrowed: as the container wrote it, which is what kubelet gives to the mount. */
+static int find_page_size(const struct pod *pod, const char *medium, const char **ret,
+			  struct failure *reterr)
 {
 	bool any = strcmp(medium, "HugePages") == 0;
 	const char *wanted = any ? NULL : medium + strlen(HUGE_PAGES_PREFIX);
@@ -226,14 +226,14 @@ static int choose_medium(struct scratch *scratch, const struct volume_request *r
 {
 	const struct pod_volume *source = request->spec->source;
 	const struct pod *pod = request->pod ? request->pod->pod : NULL;
-	const char *page_size;
+	const char *page_size = "";
 	int r;
 
-	r = empty_dir_medium_parse(source->medium, &scratch->medium, reterr);
+	r = medium_parse(source->medium, &scratch->medium, reterr);
 	if (r < 0)
 		return r;
 	if (scratch->medium == MEDIUM_HUGE_PAGES) {
-		r = empty_dir_page_size(pod, source->medium, &page_size, reterr);
+		r = find_page_size(pod, source->medium, &page_size, reterr);
 		if (r < 0)
 			return r;
 		scratch->page_bytes = page_bytes(page_size);

@@ -11,9 +11,6 @@
 
 #include <stdint.h>
 
-/* "", "Memory", "HugePages", "HugePages-<size>". Return: 0; -EINVAL unknown. */
-int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struct failure *reterr);
-
 /**
  * empty_dir_memory_size - how large a tmpfs may grow, in bytes
  * @pod:               its containers' memory limits bound it; NULL none
@@ -24,13 +21,3 @@ int empty_dir_medium_parse(const char *medium, enum empty_dir_medium *ret, struc
  */
 int64_t empty_dir_memory_size(const struct pod *pod, const struct pod_volume *source,
 			      int64_t allocatable_bytes);
-
-/**
- * empty_dir_page_size - the page size of a HugePages medium, as a container requests it
- * @ret: "2Mi"; borrowed from the pod
- *
- * Return: 0; -EINVAL no container requests it, or the medium names no size and several are
- * requested.
- */
-int empty_dir_page_size(const struct pod *pod, const char *medium, const char **ret,
-			struct failure *reterr);

@@ -27,8 +27,8 @@ void scratch_done(struct scratch *scratch)
 }
 
 /* The ready file lies outside the volume, where no container can remove it. */
-int scratch_init(struct scratch *scratch, const struct plugin_host *host,
-		 const struct scratch_name *name, struct failure *reterr)
+static int scratch_init(struct scratch *scratch, const struct plugin_host *host,
+			const struct scratch_name *name, struct failure *reterr)
 {
 	cleanup_free char *ready_name = NULL, *ready_directory = NULL;
 	int r;

@@ -34,11 +34,9 @@ struct scratch_name {
 	const char *ready_prefix; /* of the ready file's directory: "", "wrapped_" */
 };
 
-/* @scratch is SCRATCH_EMPTY before, and given to scratch_done() whatever comes out. Any thread;
- * touches no file. Return: 0; -EINVAL a name that is no directory name; -ENOMEM. */
-int scratch_init(struct scratch *scratch, const struct plugin_host *host,
-		 const struct scratch_name *name, struct failure *reterr);
-/* The same for the volume of a request, by its plugin's name. */
+/* Of the volume of a request, by its plugin's name. @scratch is SCRATCH_EMPTY before, and given to
+ * scratch_done() whatever comes out. Any thread; touches no file. Return: 0; -EINVAL a name that is
+ * no directory name; -ENOMEM. */
 int scratch_init_for(struct scratch *scratch, const struct volume_request *request,
 		     const char *ready_prefix, struct failure *reterr);
 void scratch_done(struct scratch *scratch);

@@ -86,7 +86,8 @@ static void take(struct config *config, struct config *fresh, const struct confi
 	}
 }
 
-void reload_apply(struct config *config, struct config *fresh)
+/* Strings of @config may be @fresh's afterwards. */
+static void apply(struct config *config, struct config *fresh)
 {
 	assert(config && fresh);
 
@@ -131,7 +132,7 @@ static void on_read(struct worker_job *job)
 		return;
 	}
 	if (reload->result == CONFIG_RUN) {
-		reload_apply(reload->config, &reload->fresh);
+		apply(reload->config, &reload->fresh);
 		log_message(LOG_INFO, "reload: done");
 	} else if (reload->result < 0) {
 		log_message(LOG_ERR, "reload: nothing was changed: %s", reload->failure.text);

@@ -28,12 +28,3 @@ void reload_hold_back(void);
 int reload_new(sd_event *event, int argc, char **argv, struct config *config, struct reload **ret);
 /* Accepts NULL. Return: NULL. */
 struct reload *reload_free(struct reload *reload);
-
-/**
- * reload_apply - take what can change at run time from one configuration to another
- * @config: changed
- * @fresh:  as config_load() read it; strings of @config may be its own afterwards
- *
- * Logs each option that differs: the new value, or that it needs a restart.
- */
-void reload_apply(struct config *config, struct config *fresh);

@@ -69,9 +69,6 @@ void exec_step_done(struct exec_step *step);
 int exec_step_begin(const struct volume_request *request, const struct stage *stages, size_t count,
 		    bool sets_up, struct stage_list *ret, struct failure *reterr);
 
-/* "podvol.io/exec/<name>^<handle>" taken apart. Return: 0; -EINVAL it is none; -ENOMEM. */
-int exec_split_unique_name(const char *unique_name, char **ret_name, char **ret_handle);
-
 enum { EXEC_DONE = 0, EXEC_UNSUPPORTED = 1 };
 
 struct exec_call {

@@ -23,7 +23,8 @@
 
 enum { REQUEST_VERSION = 1 };
 
-int exec_split_unique_name(const char *unique_name, char **ret_name, char **ret_handle)
+/* "podvol.io/exec/<name>^<handle>" taken apart. Return: 0; -EINVAL it is none; -ENOMEM. */
+static int split_unique_name(const char *unique_name, char **ret_name, char **ret_handle)
 {
 	static const char prefix[] = EXEC_PLUGIN_NAME "/";
 	const char *name, *caret;
@@ -102,7 +103,7 @@ int exec_step_init(struct exec_step *step, const struct volume_request *request,
 
 	assert(step && request && request->host && request->unique_name);
 	step->host = request->host;
-	r = exec_split_unique_name(request->unique_name, &step->name, &step->handle);
+	r = split_unique_name(request->unique_name, &step->name, &step->handle);
 	if (r < 0)
 		return failed(reterr, r, "volume '%s' names no plugin", request->unique_name);
 	step->unique_name = strdup(request->unique_name);

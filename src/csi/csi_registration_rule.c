@@ -20,25 +20,6 @@
 
 enum { DRIVER_NAME_MAX = 63, ENDPOINT_MAX = PATH_MAX - 1 };
 
-static const char *const stage_names[] = {
-	[REGISTRATION_WAITS] = "waits for its time",
-	[REGISTRATION_ASKS] = "asks the registrar",
-	[REGISTRATION_ASKS_NODE] = "asks the driver",
-	[REGISTRATION_WRITES] = "writes Node and CSINode",
-	[REGISTRATION_TELLS] = "tells the registrar",
-	[REGISTRATION_DONE] = "registered",
-	[REGISTRATION_TAKES_BACK] = "is taken out of Node and CSINode",
-	[REGISTRATION_REFUSES] = "tells the registrar that it failed",
-	[REGISTRATION_OVER] = "gone",
-};
-static_assert(ARRAY_SIZE(stage_names) == REGISTRATION_STAGE_COUNT, "name every stage");
-
-const char *registration_stage_name(enum registration_stage stage)
-{
-	assert(stage < REGISTRATION_STAGE_COUNT);
-	return stage_names[stage];
-}
-
 /* ---- the machine ---- */
 
 bool registration_is_ready(enum registration_stage stage)

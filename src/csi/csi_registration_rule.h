@@ -43,8 +43,6 @@ enum registration_stage registration_next(enum registration_stage stage,
 /* Calls may be made to the driver. */
 bool registration_is_ready(enum registration_stage stage);
 
-const char *registration_stage_name(enum registration_stage stage);
-
 /* From the failure until the next attempt: 0.5 s, doubled up to 2 m 2 s. @attempts: from 1. */
 uint64_t registration_delay_usec(unsigned int attempts);
 

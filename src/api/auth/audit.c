@@ -19,7 +19,7 @@
 
 enum { PATH_BYTES = 512, OBJECT_BYTES = 640 };
 
-void audit_log(const struct audit *audit)
+static void audit_log(const struct audit *audit)
 {
 	char status[12];
 	const struct log_field fields[] = {

@@ -22,8 +22,6 @@ struct audit {
 	const char *result; /* "done", "refused", "failed", "unknown" */
 };
 
-/* At notice when it was refused, at info otherwise. */
-void audit_log(const struct audit *audit);
 /* A connection was closed on which no request came in time. */
 void audit_log_silence(const char *client);
 

@@ -177,7 +177,7 @@ static void print_slowest(const struct cJSON *step, char *text, size_t size)
 			waited_usec > most_usec ? "waiting" : step_text(slowest, "name"), took);
 }
 
-int analyze_blame(struct analysis *analysis)
+static int analyze_blame(struct analysis *analysis)
 {
 	static const char *const columns[] = { "TOOK", "POD", "VOLUME", "STEP", "SLOWEST", "WHY" };
 	struct sheet *sheet = sheet_new(columns, ARRAY_SIZE(columns));

@@ -38,7 +38,6 @@ void took_print(int64_t usec, char text[TOOK_BYTES]);
  */
 void analysis_set_up(struct analysis *analysis, const struct cJSON **ret_last);
 
-/* Each prints; the second and third want a pod. Return: an exit status. */
-int analyze_blame(struct analysis *analysis);
+/* Each prints; they want a pod. Return: an exit status. */
 int analyze_critical_chain(struct analysis *analysis);
 int analyze_plot(struct analysis *analysis);

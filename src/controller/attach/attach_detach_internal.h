@@ -81,9 +81,6 @@ void attach_look_at(struct attach_detach *controller, uint64_t usec);
 
 /* ---- attach_detach_wants.c ---- */
 
-/* NULL: attached nowhere, or unknown. */
-const struct persistent_volume *attachable_volume(struct attach_detach *controller,
-						  const char *volume_name);
 /* What it wants is looked up. Return: 0 or -ENOMEM. */
 int attach_pod_changed(struct attach_detach *controller, const struct object *pod);
 void attach_pod_gone(struct attach_detach *controller, const struct object *pod);

@@ -99,8 +99,9 @@ static bool needs_attaching(struct attach_detach *controller, const char *driver
 	return !object || object->csi_driver->attach_required;
 }
 
-const struct persistent_volume *attachable_volume(struct attach_detach *controller,
-						  const char *volume_name)
+/* NULL: attached nowhere, or unknown. */
+static const struct persistent_volume *attachable_volume(struct attach_detach *controller,
+							 const char *volume_name)
 {
 	const struct object *object =
 		store_get(controller->options.store, KIND_PERSISTENT_VOLUME, "", volume_name);

@@ -49,8 +49,8 @@ const struct object *provision_claim(const struct provision_item *item,
 	return strcmp(csi_volume_name(claim, buffer), item->work.name) == 0 ? claim : NULL;
 }
 
-const struct storage_class *provision_class(const struct provision_item *item,
-					    const struct object *claim)
+static const struct storage_class *provision_class(const struct provision_item *item,
+						   const struct object *claim)
 {
 	const struct object *class = store_get(provision_owner(item)->options.store,
 					       KIND_STORAGE_CLASS, "", claim->claim->storage_class);

@@ -39,8 +39,6 @@ struct csi_provisioner {
 bool provision_item_look(struct work_item *work);
 /* Free what is in it. */
 void provision_item_clear(struct work_item *work);
-const struct storage_class *provision_class(const struct provision_item *item,
-					    const struct object *claim);
 /* The item's claim: the very one, not another of its name. */
 const struct object *provision_claim(const struct provision_item *item,
 				     const struct persistent_volume *volume);

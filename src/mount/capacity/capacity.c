@@ -19,7 +19,7 @@ static const struct capacity_method *const methods[] = {
 	&capacity_image,
 };
 
-bool capacity_is_word(const char *word)
+static bool is_word(const char *word)
 {
 	return strcmp(word, CAPACITY_NONE) == 0 || strcmp(word, CAPACITY_QUOTA) == 0 ||
 	       strcmp(word, CAPACITY_IMAGE) == 0 || strcmp(word, CAPACITY_AUTO) == 0;
@@ -57,7 +57,7 @@ int capacity_find(const char *word, int base_fd, const char *path,
 	*ret = NULL;
 	if (strcmp(word, CAPACITY_NONE) == 0)
 		return 0;
-	if (!capacity_is_word(word))
+	if (!is_word(word))
 		return failed_plain(reterr, -EINVAL, "'%s' is not a way to enforce a capacity",
 				    word);
 	if (strcmp(word, CAPACITY_AUTO) != 0)

@@ -60,9 +60,6 @@ struct capacity_method {
 	void (*forget)(int parent_fd, uint64_t number);
 };
 
-/* Is it one of the four words? */
-bool capacity_is_word(const char *word);
-
 /**
  * capacity_find - the method that does what a word asks for below a directory
  * @ret: NULL for CAPACITY_NONE

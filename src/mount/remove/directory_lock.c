@@ -18,7 +18,8 @@
 /* Where SQLite's locks are in each of its files: pending, reserved and shared ones. */
 enum { SQLITE_LOCKS_START = 0x40000000, SQLITE_LOCKS_LENGTH = 512 };
 
-int directory_lock_owner(int fd)
+/* The pid as /proc/locks tells; 0 when it does not, as for subvolumes of btrfs. */
+static int owner_of(int fd)
 {
 	cleanup_fclose FILE *locks = fopen("/proc/locks", "re");
 	unsigned int device_major, device_minor;
@@ -42,7 +43,7 @@ int directory_lock_owner(int fd)
 /* Reported with its process: the usual cause is a second service. */
 static int locked_by_another(int fd, const char *kind, const char *path, struct failure *reterr)
 {
-	int pid = directory_lock_owner(fd);
+	int pid = owner_of(fd);
 
 	if (pid > 0)
 		return failed_plain(reterr, -EBUSY,

@@ -21,10 +21,6 @@
 int directory_lock(int fd, const char *kind, const char *path, struct lock_holder **ret,
 		   struct failure *reterr);
 
-/* Which process holds an flock on what this leads to, as /proc/locks tells; 0 when it does not, as
- * for subvolumes of btrfs. */
-int directory_lock_owner(int fd);
-
 /**
  * database_lock - keep other programs from opening one of our SQLite files [start-up]
  * @name: of the file in @directory, which is there

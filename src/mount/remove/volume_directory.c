@@ -51,11 +51,6 @@ static int is_empty(int fd, const char *image)
 	return r < 0 ? r : 1;
 }
 
-bool volume_directory_is_empty(int fd)
-{
-	return is_empty(fd, NULL) > 0;
-}
-
 bool volume_directory_is_partial(int fd)
 {
 	char value[sizeof(RESTORE_CLAIMED)] = "";

@@ -91,8 +91,6 @@ int volume_directory_open(const struct volume_directory *directory, struct place
 #define VOLUME_PARTIAL_MARK "trusted.podvol.restore"
 /* Not while it was only claimed (restore_lock.h). */
 bool volume_directory_is_partial(int fd);
-/* What cannot be read counts as not empty. */
-bool volume_directory_is_empty(int fd);
 
 /**
  * volume_directory_grow - allow it a larger size; safe to repeat

@@ -113,11 +113,3 @@ int superblock_device(int fd, dev_t *ret)
 
 	return copy < 0 ? -errno : superblock_device_close(copy, ret);
 }
-
-int superblock_is(int fd, dev_t device)
-{
-	dev_t own = 0;
-	int r = superblock_device(fd, &own);
-
-	return r < 0 ? r : own == device;
-}

@@ -33,7 +33,3 @@ int superblock_device(int fd, dev_t *ret);
  * a descriptor that is open meanwhile makes an unmount by others fail with EBUSY
  */
 int superblock_device_close(int fd, dev_t *ret);
-
-/* Is the descriptor's file system that one? @device: of a table of mounts. Return: 1, 0; else as
- * superblock_device(). */
-int superblock_is(int fd, dev_t device);
