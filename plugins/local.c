@@ -152,7 +152,7 @@ static int look_up_source(void *data, struct stage_report *report)
 	if (r < 0)
 		return r;
 
-	r = local_look_up(&mounter->source, &found, &report->failure);
+	r = local_look_up(&mounter->source, false, &found, &report->failure);
 	if (r < 0)
 		return r;
 	if (found.kind != LOCAL_DIRECTORY) {

@@ -46,26 +46,15 @@ struct local_found {
 
 /**
  * local_look_up - open local.path once, and say which kind of source it is [worker]
+ * @device_only: a directory is not bound from what is found, and not compared with podvold's own
  *
  * Return: 0; -ENOENT the path does not exist; -EINVAL '..' in it; -ENOTSUP neither a directory nor
  * a block device, nor the image of a volume that says so; -EPERM that image is not this volume's,
  * or the path leads to podvold's own directories;
  * else as openat2(2).
  */
-int local_look_up(const struct local_source *source, struct local_found *ret,
+int local_look_up(const struct local_source *source, bool device_only, struct local_found *ret,
 		  struct failure *reterr);
-
-/**
- * local_find_device - the same for who needs the device alone [worker]
- *
- * A directory is not compared with podvold's own: it is not bound from here, and local_look_up()
- * comes before each bind.
- */
-int local_find_device(const struct local_source *source, struct local_found *ret,
-		      struct failure *reterr);
-
-/* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
-void local_device_name(int fd, char *ret, size_t size);
 
 /**
  * local_staged_device_matches - is the device the one that is mounted at its staging directory?

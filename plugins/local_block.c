@@ -40,7 +40,7 @@ static int map_device(void *data, struct stage_report *report)
 	struct local_found found;
 	int r;
 
-	r = local_look_up(&mapper->source, &found, &report->failure);
+	r = local_look_up(&mapper->source, false, &found, &report->failure);
 	if (r < 0)
 		return r;
 	(void) close(found.fd);

@@ -21,7 +21,8 @@
 #include <string.h>
 
 /* "" when the kernel has no name for it, or one that is too long. */
-void local_device_name(int fd, char *ret, size_t size)
+/* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
+static void device_name(int fd, char *ret, size_t size)
 {
 	char link[64];
 	ssize_t length;
@@ -97,11 +98,11 @@ static int find_device(void *data, struct stage_report *report)
 	struct local_found found;
 	int r;
 
-	r = local_find_device(&mounter->source, &found, &report->failure);
+	r = local_look_up(&mounter->source, true, &found, &report->failure);
 	if (r < 0)
 		return r;
 	if (found.kind == LOCAL_DEVICE)
-		local_device_name(found.fd, mounter->device, sizeof(mounter->device));
+		device_name(found.fd, mounter->device, sizeof(mounter->device));
 	else if (found.kind == LOCAL_IMAGE_FILE)
 		(void) snprintf(mounter->device, sizeof(mounter->device), "%s",
 				mounter->source.path);

@@ -103,16 +103,7 @@ static int open_source(const struct local_source *source, struct local_found *re
 	return fd < 0 ? fd : 0;
 }
 
-/* An image is podvold's own by its mark. */
-static int check_own(const struct local_source *source, const struct local_found *found,
-		     struct failure *reterr)
-{
-	return source->is_image ? 0
-				: own_directories_check(&source->own, found->fd, source->path,
-							false, reterr);
-}
-
-int local_look_up(const struct local_source *source, struct local_found *ret,
+int local_look_up(const struct local_source *source, bool device_only, struct local_found *ret,
 		  struct failure *reterr)
 {
 	struct local_found found;
@@ -120,27 +111,10 @@ int local_look_up(const struct local_source *source, struct local_found *ret,
 
 	if (r < 0)
 		return r;
-	r = check_own(source, &found, reterr);
-	if (r == 0)
-		r = report_kind(source, &found, reterr);
-	if (r == 0)
-		*ret = found;
-	else
-		(void) close(found.fd);
-	return r;
-}
-
-int local_find_device(const struct local_source *source, struct local_found *ret,
-		      struct failure *reterr)
-{
-	struct local_found found;
-	int r = open_source(source, &found, reterr);
-
-	if (r < 0)
-		return r;
 	r = report_kind(source, &found, reterr);
-	if (r == 0 && found.kind != LOCAL_DIRECTORY)
-		r = check_own(source, &found, reterr);
+	/* An image is podvold's own by its mark. */
+	if (r == 0 && !source->is_image && !(device_only && found.kind == LOCAL_DIRECTORY))
+		r = own_directories_check(&source->own, found.fd, source->path, false, reterr);
 	if (r == 0)
 		*ret = found;
 	else
