@@ -69,6 +69,7 @@ struct config {
 	int64_t operation_seconds, tool_seconds;
 	int64_t connections_max, waits_max, watches_max;
 	int64_t holds_max;
+	int64_t usage_files_per_second; /* 0: no files are counted */
 	struct {
 		int64_t request_bytes, manifest_objects;
 	} input_max; /* of one request, of one manifest */

@@ -89,6 +89,8 @@ const struct config_row config_rows[] = {
 	       "for a mkfs or fsck; then it is ended"),
 	NUMBER("fault-check-seconds", seconds.fault_check, "60", 0, 86400,
 	       "between looks at file systems whose errors the kernel does not report; 0 none"),
+	NUMBER("usage-files-per-second", usage_files_per_second, "5000", 0, 1000000,
+	       "looked at to count what a directory takes, when asked; 0 none"),
 	NUMBER("connections-max", connections_max, "256", 1, 65536,
 	       "connections to the socket at the same time"),
 	NUMBER("request-bytes-max", input_max.request_bytes, "16777216", 1024, 268435456,

@@ -219,6 +219,8 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 	if (r >= 0)
 		r = agent_open_statistics(agent);
 	if (r >= 0)
+		r = agent_open_directory_usage(agent);
+	if (r >= 0)
 		r = size_limits_new(&agent->reporter, &agent->pools.statistics,
 				    &agent->views.size_limits);
 	if (r >= 0)
@@ -524,6 +526,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->pools.statistics = NULL; /* nothing more is counted */
 	volume_directories_stop(agent->controllers.directories);
 	agent->to_loop = worker_return_free(agent->to_loop);
+	agent->views.directory_usage = directory_usage_free(agent->views.directory_usage);
 	statistics_free(agent->views.statistics);
 	agent->views.size_limits = size_limits_free(agent->views.size_limits);
 	mount_waiters_free(agent->waits);

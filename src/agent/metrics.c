@@ -101,6 +101,7 @@ static void print_all(FILE *file, struct agent *agent)
 	drift_print_metrics(agent->mounts.drift, file);
 	volume_faults_print_metrics(agent->mounts.faults, file);
 	size_limits_print_metrics(agent->views.size_limits, file);
+	directory_usage_print_metrics(agent->views.directory_usage, file);
 	drivers_print_metrics(agent->drivers, file);
 	statistics_print_metrics(agent->views.statistics, file);
 	payload_cache_print_metrics(agent->host.payloads, file);

@@ -49,7 +49,7 @@ static void describe_drift(const void *drift, struct cJSON *item, const char *un
 
 /* ---- the table ---- */
 
-enum { OBSERVERS = 20 };
+enum { OBSERVERS = 21 };
 
 struct observers {
 	struct observer rows[OBSERVERS];
@@ -82,6 +82,9 @@ static struct observers observers_of(struct agent *agent)
 		  .explain_teardown = unstage_gate_explain },
 		{ agent->mounts.faults, .ended = volume_faults_step_ended },
 		{ agent->views.size_limits, .ended = size_limits_step_ended },
+		{ agent->views.directory_usage, .started = directory_usage_step_started,
+		  .forgotten = directory_usage_forget,
+		  .describe[VIEW_ROW] = directory_usage_describe },
 		{ agent->drivers, .planned = drivers_planned, .ended = drivers_note,
 		  .describe[VIEW_CLOSE] = drivers_describe },
 		{ agent->own.tokens.renewals, .ended = renewals_step_ended,

@@ -20,6 +20,7 @@
 #include "csinode/own_objects.h"
 #include "reconstruct/intent.h"
 #include "reconstruct/reconstruct.h"
+#include "status/directory_usage.h"
 #include "status/size_limits.h"
 #include "agent/wiring.h"
 #include "provision/volume_directories.h"
@@ -134,8 +135,9 @@ struct agent {
 		struct volume_links *links; /* by name, in the run directory */
 		struct metrics *metrics;
 		struct copies copies;
-		struct size_limits *size_limits; /* NULL in tests */
-		struct pod_conditions *pods;     /* so, too */
+		struct size_limits *size_limits;         /* NULL in tests */
+		struct pod_conditions *pods;             /* so, too */
+		struct directory_usage *directory_usage; /* also NULL where none is counted */
 	} views;
 
 	sd_event_source *turn; /* enabled once whenever something changed */

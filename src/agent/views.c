@@ -34,6 +34,22 @@ int agent_pod_print(struct agent *agent, const struct object *pod, char **ret)
 	return pod_conditions_print(agent->views.pods, pod, ret);
 }
 
+int agent_open_directory_usage(struct agent *agent)
+{
+	const struct directory_usage_options options = {
+		.event = agent->event,
+		.actual = agent->actual,
+		.pool = &agent->pools.statistics,
+		.files_per_second = (uint64_t) agent->config->usage_files_per_second,
+		.counted = statistics_counted,
+		.userdata = agent->views.statistics,
+	};
+
+	return options.files_per_second == 0
+		       ? 0
+		       : directory_usage_new(&options, &agent->views.directory_usage);
+}
+
 void agent_close_views(struct agent *agent)
 {
 	pod_conditions_free(agent->views.pods);

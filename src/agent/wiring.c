@@ -146,7 +146,7 @@ int agent_open_statistics(struct agent *agent)
 		.to_loop = agent->to_loop,
 		.host = &agent->host,
 		.tables = &agent->views.tables,
-		.is_directory = size_limits_is_directory,
+		.usage = &agent->views.directory_usage,
 		.asked = look_at_volume,
 		.userdata = agent,
 	};
@@ -204,7 +204,7 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
 		     struct statistics_call **ret)
 {
-	return statistics_ask(agent->views.statistics, done, userdata, ret);
+	return statistics_ask(agent->views.statistics, false, done, userdata, ret);
 }
 
 struct cJSON *agent_view_volume_events(struct agent *agent)

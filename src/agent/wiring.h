@@ -40,6 +40,8 @@ bool agent_has_all_sources(void *userdata);
 int agent_open_drift(struct agent *agent, struct failure *reterr);
 int agent_open_pod_conditions(struct agent *agent);
 int agent_open_statistics(struct agent *agent);
+/* views.c: counts the files of directories, where the configuration has it. After the above. */
+int agent_open_directory_usage(struct agent *agent);
 int agent_open_volume_faults(struct agent *agent, struct failure *reterr);
 int agent_open_mount_waiters(struct agent *agent);
 int agent_open_pod_mounts(struct agent *agent);

@@ -87,6 +87,17 @@ void view_format_bytes(const struct cJSON *item, const char *key, uint64_t now_u
 	(void) snprintf(text, VIEW_CELL_BYTES, "%.1f%ci", scaled, units[unit]);
 }
 
+void view_format_used(const struct cJSON *item, const char *key, uint64_t now_usec,
+		      char text[VIEW_CELL_BYTES])
+{
+	bool is_more = json_bool(json_get(item, "usedIsMore"), false);
+	char bytes[24];
+
+	view_format_bytes(item, key, now_usec, text);
+	(void) snprintf(bytes, sizeof(bytes), "%.20s", text);
+	(void) snprintf(text, VIEW_CELL_BYTES, "%s%s", is_more ? ">" : "", bytes);
+}
+
 /* 850us, 12.3ms, 4.56s: three digits that matter. */
 void view_format_took(const struct cJSON *item, const char *key, uint64_t now_usec,
 		      char text[VIEW_CELL_BYTES])

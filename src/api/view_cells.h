@@ -23,6 +23,8 @@ view_format view_format_yes;
 view_format view_format_members;
 /* 512, 1.5Ki, 10.0Gi: powers of 1024, as quantities are written. */
 view_format view_format_bytes;
+/* ">1.5Gi" while the first count goes on. */
+view_format view_format_used;
 /* 850us, 12.3ms, 4.56s of microseconds: three digits that matter. */
 view_format view_format_took;
 /* "5m" since a time of RFC 3339; another text as it is. */

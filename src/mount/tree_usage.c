@@ -6,16 +6,23 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "mount/mount.h"
 #include "mount/ownership/tree_walk.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
 
-enum { CLOCK_EVERY = 64 /* entries */, BLOCK_BYTES = 512 };
+enum { PORTION = 64 /* entries, between looks at the clock */, BLOCK_BYTES = 512 };
 
-/* Return: 0; -ENODATA it has no project quota of its own. */
-static int ask_quota(int directory_fd, struct tree_usage *ret)
+struct tree_count {
+	struct tree_walk *walk;
+	struct tree_usage usage;
+};
+
+int tree_usage_ask(int directory_fd, struct tree_usage *ret)
 {
 	cleanup_close int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct capacity_usage usage;
@@ -26,28 +33,75 @@ static int ask_quota(int directory_fd, struct tree_usage *ret)
 	return r;
 }
 
-int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *ret)
+int tree_count_new(int directory_fd, struct tree_count **ret)
 {
-	cleanup(tree_walk_freep) struct tree_walk *walk = NULL;
-	struct tree_entry entry;
-	uint64_t count = 0;
+	struct tree_count *count = calloc(1, sizeof(*count));
+	int r = count ? tree_walk_new(directory_fd, &count->walk) : -ENOMEM;
+
+	if (r < 0)
+		free(count);
+	else
+		*ret = count;
+	return r;
+}
+
+int tree_count_open(const char *path, struct tree_count **ret)
+{
+	struct failure failure;
+	cleanup_close int fd = open_host_path(path, O_PATH | O_DIRECTORY, &failure);
+	cleanup_close int own_fd = -EBADF;
+	struct mount_facts facts;
 	int r;
 
-	assert(directory_fd >= 0 && ret);
-	if (ask_quota(directory_fd, ret) == 0)
-		return 0;
-	r = tree_walk_new(directory_fd, &walk);
+	if (fd < 0)
+		return fd;
+	own_fd = open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (own_fd >= 0)
+		return tree_count_new(own_fd, ret);
+	r = fd_facts(fd, &facts, &failure);
 	if (r < 0)
 		return r;
-	*ret = (struct tree_usage){ .bytes = 0 };
-	while ((r = tree_walk_next(walk, &entry)) > 0) {
+	return facts.is_mount_root ? -EOPNOTSUPP : tree_count_new(fd, ret);
+}
+
+int tree_count_go_on(struct tree_count *count, uint64_t entries_max, struct tree_usage *ret)
+{
+	struct tree_entry entry;
+	int r = 1;
+
+	while (entries_max-- > 0 && (r = tree_walk_next(count->walk, &entry)) > 0) {
 		uint64_t names = S_ISDIR(entry.status.stx_mode) ? 1 : entry.status.stx_nlink;
 
 		if (!entry.other_mount)
-			ret->bytes += entry.status.stx_blocks * BLOCK_BYTES / (names ? names : 1);
-		ret->inodes++;
-		if (++count % CLOCK_EVERY == 0 && monotonic_usec() >= until_usec)
-			return 1;
+			count->usage.bytes +=
+				entry.status.stx_blocks * BLOCK_BYTES / (names ? names : 1);
+		count->usage.inodes++;
 	}
+	*ret = count->usage;
+	return r;
+}
+
+struct tree_count *tree_count_free(struct tree_count *count)
+{
+	if (count)
+		tree_walk_free(count->walk);
+	free(count);
+	return NULL;
+}
+
+int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *ret)
+{
+	struct tree_count *count;
+	int r;
+
+	assert(directory_fd >= 0 && ret);
+	if (tree_usage_ask(directory_fd, ret) == 0)
+		return 0;
+	r = tree_count_new(directory_fd, &count);
+	if (r < 0)
+		return r;
+	while ((r = tree_count_go_on(count, PORTION, ret)) > 0 && monotonic_usec() < until_usec)
+		;
+	tree_count_free(count);
 	return r == -ESTALE ? 1 : r;
 }

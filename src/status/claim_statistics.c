@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 #include "status/statistics.h"
 #include "status/volume_row.h"
 
@@ -21,6 +22,8 @@
 #define ASK_AFTER_USEC (60 * USEC_PER_SEC) /* kubelet's period */
 #define FORGET_USEC    (5 * ASK_AFTER_USEC)
 
+#define STATS "kubelet_volume_stats_"
+
 enum gauge {
 	GAUGE_CAPACITY,
 	GAUGE_AVAILABLE,
@@ -29,6 +32,7 @@ enum gauge {
 	GAUGE_INODES_FREE,
 	GAUGE_INODES_USED,
 	GAUGE_ABNORMAL,
+	GAUGE_COUNTED,
 	GAUGES
 };
 
@@ -36,19 +40,22 @@ enum gauge {
 static const struct {
 	const char *name, *key, *help;
 } gauges[] = {
-	[GAUGE_CAPACITY] = { "capacity_bytes", "capacityBytes", "Capacity in bytes of the volume" },
-	[GAUGE_AVAILABLE] = { "available_bytes", "availableBytes",
+	[GAUGE_CAPACITY] = { STATS "capacity_bytes", "capacityBytes",
+			     "Capacity in bytes of the volume" },
+	[GAUGE_AVAILABLE] = { STATS "available_bytes", "availableBytes",
 			      "Number of available bytes in the volume" },
-	[GAUGE_USED] = { "used_bytes", "usedBytes", "Number of used bytes in the volume" },
-	[GAUGE_INODES] = { "inodes", "inodes", "Maximum number of inodes in the volume" },
-	[GAUGE_INODES_FREE] = { "inodes_free", "inodesFree",
+	[GAUGE_USED] = { STATS "used_bytes", "usedBytes", "Number of used bytes in the volume" },
+	[GAUGE_INODES] = { STATS "inodes", "inodes", "Maximum number of inodes in the volume" },
+	[GAUGE_INODES_FREE] = { STATS "inodes_free", "inodesFree",
 				"Number of free inodes in the volume" },
-	[GAUGE_INODES_USED] = { "inodes_used", "inodesUsed",
+	[GAUGE_INODES_USED] = { STATS "inodes_used", "inodesUsed",
 				"Number of used inodes in the volume" },
-	[GAUGE_ABNORMAL] = { "health_status_abnormal", "abnormal",
+	[GAUGE_ABNORMAL] = { STATS "health_status_abnormal", "abnormal",
 			     "Abnormal volume health status. The count is either 1 or 0. 1 "
 			     "indicates "
 			     "the volume is unhealthy, 0 indicates volume is healthy" },
+	[GAUGE_COUNTED] = { "podvol_volume_counted_timestamp_seconds", "countedAt",
+			    "When the files of the volume were counted, where they were" },
 };
 static_assert(ARRAY_SIZE(gauges) == GAUGES, "name every gauge");
 
@@ -114,9 +121,16 @@ static bool value_of(const struct cJSON *item, enum gauge gauge, int64_t *ret)
 {
 	const struct cJSON *value = json_get(item, gauges[gauge].key);
 
-	if (gauge != GAUGE_ABNORMAL)
+	/* Not yet all of it. */
+	if ((gauge == GAUGE_USED || gauge == GAUGE_INODES_USED) &&
+	    json_bool(json_get(item, "usedIsMore"), false))
+		return false;
+	if (gauge == GAUGE_COUNTED)
+		*ret = (int64_t) (timestamp_parse(json_string(value, "")) / USEC_PER_SEC);
+	else if (gauge == GAUGE_ABNORMAL)
+		*ret = json_bool(value, false);
+	else
 		return json_int64(value, ret);
-	*ret = json_bool(value, false);
 	return value != NULL;
 }
 
@@ -212,7 +226,7 @@ static void ask(struct claim_statistics *claims)
 
 	if (claims->call || (claims->asked_usec && now_usec - claims->asked_usec < ASK_AFTER_USEC))
 		return;
-	if (statistics_ask(claims->statistics, on_statistics, claims, &claims->call) >= 0)
+	if (statistics_ask(claims->statistics, true, on_statistics, claims, &claims->call) >= 0)
 		claims->asked_usec = now_usec;
 }
 
@@ -222,15 +236,13 @@ static void print_gauge(const struct claim_statistics *claims, enum gauge gauge,
 {
 	const char *name = gauges[gauge].name;
 
-	(void) fprintf(file,
-		       "# HELP kubelet_volume_stats_%s %s.\n# TYPE kubelet_volume_stats_%s gauge\n",
-		       name, gauges[gauge].help, name);
+	(void) fprintf(file, "# HELP %s %s.\n# TYPE %s gauge\n", name, gauges[gauge].help, name);
 	for (size_t i = 0; i < claims->count; i++) {
 		const struct row *row = &claims->rows[i];
 
 		if (row->is_known[gauge])
 			(void) fprintf(file,
-				       "kubelet_volume_stats_%s{namespace=\"%s\","
+				       "%s{namespace=\"%s\","
 				       "persistentvolumeclaim=\"%s\"} %" PRId64 "\n",
 				       name, row->name_space, row->claim, row->values[gauge]);
 	}

@@ -17,42 +17,24 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/worker.h"
-#include "mount/capacity/capacity.h"
 #include "object/json/json.h"
 #include "plugins/plugin.h"
+#include "status/directory_usage.h"
+#include "status/fullness.h"
 #include "status/status.h"
 #include "status/volume_row.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/fs.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/vfs.h>
 #include <uthash.h>
 #include <utlist.h>
 
 enum {
 	THREADS = 2,
-	THREADS_MAX = 16,     /* with those that hang */
-	SLOW_USEC = 500000,   /* a thread that takes longer is replaced */
-	COUNT_USEC = 1000000, /* of the files of a directory; less than anybody waits */
-};
-
-/* What a file system answered. Belongs to the thread while it runs. */
-struct fullness {
-	int error; /* 0 or negative errno; -ECANCELED: never asked */
-	uint64_t capacity, used, available;
-	uint64_t inodes, inodes_free; /* both 0: it has none */
-	uint64_t inodes_used;
-	char text[FAILURE_TEXT_BYTES]; /* of an error, where there are better words than its
-					  number's */
-	bool is_more;                  /* than was counted in time */
-	bool has_condition, abnormal;
-	char condition[VOLUME_CONDITION_BYTES];
+	THREADS_MAX = 16,   /* with those that hang */
+	SLOW_USEC = 500000, /* a thread that takes longer is replaced */
 };
 
 struct waiter;
@@ -63,7 +45,8 @@ struct probe {
 	struct statistics *statistics;
 	char *path;
 	bool block;
-	bool is_directory; /* its own files count, not the file system's */
+	bool is_directory; /* as far as its specification tells */
+	bool is_counted;   /* the file system has answered: waits for the count of its files */
 	uint64_t since_usec;
 	struct fullness fullness;
 	struct waiter *waiters;
@@ -90,7 +73,7 @@ struct statistics_call {
 	sd_event_source *timer;
 	statistics_fn *done;
 	void *userdata;
-	bool no_memory;
+	bool claims_only, no_memory;
 };
 
 struct statistics {
@@ -102,88 +85,6 @@ struct statistics {
 };
 
 /* ---- asking, on a thread ---- */
-
-/* A quota of btrfs does not show in statfs. */
-static void ask_quota(const char *path, struct fullness *ret)
-{
-	struct capacity_usage usage;
-	uint64_t left;
-
-	if (capacity_quota_usage(path, &usage) < 0)
-		return;
-	left = usage.limit_bytes > usage.used_bytes ? usage.limit_bytes - usage.used_bytes : 0;
-	ret->capacity = usage.limit_bytes;
-	ret->used = usage.used_bytes;
-	ret->available = left < ret->available ? left : ret->available;
-}
-
-static void ask_file_system(const char *path, struct fullness *ret)
-{
-	struct statfs answer;
-	uint64_t block;
-
-	if (statfs(path, &answer) < 0) {
-		ret->error = -errno;
-		return;
-	}
-	block = (uint64_t) answer.f_frsize > 0 ? (uint64_t) answer.f_frsize
-					       : (uint64_t) answer.f_bsize;
-	ret->error = 0;
-	ret->capacity = answer.f_blocks * block;
-	ret->used = (answer.f_blocks - answer.f_bfree) * block;
-	ret->available = answer.f_bavail * block;
-	ret->inodes = answer.f_files;
-	ret->inodes_free = answer.f_ffree;
-	ret->inodes_used = answer.f_files - answer.f_ffree;
-	if (answer.f_type == BTRFS_SUPER_MAGIC)
-		ask_quota(path, ret);
-}
-
-/* Capacity and what is left are the file system's. */
-static void ask_directory(const char *path, struct fullness *ret)
-{
-	cleanup_close int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct tree_usage usage;
-	int r;
-
-	ask_file_system(path, ret);
-	if (ret->error < 0)
-		return;
-	r = fd < 0 ? -errno : tree_usage_count(fd, monotonic_usec() + COUNT_USEC, &usage);
-	if (r < 0) {
-		ret->error = r;
-		return;
-	}
-	ret->is_more = r > 0;
-	ret->used = usage.bytes;
-	ret->inodes_used = usage.inodes;
-}
-
-/* Of a device only its size is known. */
-static void ask_device(const char *path, struct fullness *ret)
-{
-	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	ret->error = 0;
-	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &ret->capacity) < 0)
-		ret->error = -errno;
-}
-
-static void take_metrics(struct fullness *fullness, const struct volume_metrics *metrics,
-			 const struct failure *failure)
-{
-	*fullness = (struct fullness){ .error = failure ? failure->error : 0,
-				       .capacity = metrics->capacity,
-				       .used = metrics->used,
-				       .available = metrics->available,
-				       .inodes = metrics->inodes,
-				       .inodes_free = metrics->inodes_free,
-				       .inodes_used = metrics->inodes - metrics->inodes_free,
-				       .has_condition = metrics->has_condition,
-				       .abnormal = metrics->abnormal };
-	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", metrics->condition);
-	(void) snprintf(fullness->text, sizeof(fullness->text), "%s", failure ? failure->text : "");
-}
 
 /* False: the file system is to be asked. */
 static bool ask_plugin_here(struct probe *probe)
@@ -204,7 +105,7 @@ static bool ask_plugin_here(struct probe *probe)
 	r = probe->plugin->ask_metrics(&request, &metrics, &failure);
 	if (r == -EOPNOTSUPP)
 		return false;
-	take_metrics(&probe->fullness, &metrics, r < 0 ? &failure : NULL);
+	fullness_take_metrics(&probe->fullness, &metrics, r < 0 ? &failure : NULL);
 	return true;
 }
 
@@ -215,44 +116,44 @@ static struct worker_pool *probe_run(struct worker_job *job)
 	if (ask_plugin_here(probe))
 		return NULL;
 	if (probe->block)
-		ask_device(probe->path, &probe->fullness);
+		fullness_ask_device(probe->path, &probe->fullness);
 	else if (probe->is_directory)
-		ask_directory(probe->path, &probe->fullness);
+		fullness_ask_directory(probe->statistics->options.host->mount_table, probe->path,
+				       &probe->fullness);
 	else
-		ask_file_system(probe->path, &probe->fullness);
+		fullness_ask_file_system(probe->path, &probe->fullness);
 	return NULL;
 }
 
 /* ---- answers ---- */
 
-static void describe(struct cJSON *item, const struct fullness *fullness, bool block)
+/* As directory_usage_want(). */
+static int look_at_count(struct probe *probe)
 {
-	if (fullness->has_condition) {
-		(void) json_set_bool(item, "abnormal", fullness->abnormal);
-		(void) json_set_string(item, "condition", fullness->condition);
-	}
-	if (fullness->error < 0) {
-		(void) json_set_string(item, "error",
-				       *fullness->text ? fullness->text
-						       : strerror(-fullness->error));
-		return;
-	}
-	(void) json_set_int(item, "capacityBytes", (int64_t) fullness->capacity);
-	if (block)
-		return;
-	(void) json_set_int(item, "usedBytes", (int64_t) fullness->used);
-	if (fullness->is_more)
-		(void) json_set_bool(item, "usedIsMore", true);
-	(void) json_set_int(item, "availableBytes", (int64_t) fullness->available);
-	(void) json_set_int(item, "inodes", (int64_t) fullness->inodes);
-	(void) json_set_int(item, "inodesUsed", (int64_t) fullness->inodes_used);
-	(void) json_set_int(item, "inodesFree", (int64_t) fullness->inodes_free);
+	struct fullness *fullness = &probe->fullness;
+	struct usage_view view;
+	int r = directory_usage_want(*probe->statistics->options.usage, probe->unique_name,
+				     probe->path, &view);
+
+	if (r < 0)
+		return r;
+	fullness->used = view.usage.bytes;
+	fullness->inodes_used = view.usage.inodes;
+	fullness->counted_usec = view.counted_usec;
+	fullness->count_error = view.error;
+	fullness->is_more = view.counted_usec == 0;
+	return r;
 }
 
-static void describe_silence(struct cJSON *item, const struct probe *probe)
+static void describe_silence(struct cJSON *item, struct probe *probe)
 {
 	char text[64];
 
+	if (probe->is_counted) {
+		(void) look_at_count(probe);
+		fullness_describe(item, &probe->fullness, false);
+		return;
+	}
 	(void) snprintf(text, sizeof(text), "no answer for %.1f s",
 			(double) (monotonic_usec() - probe->since_usec) / 1e6);
 	(void) json_set_string(item, "error", text);
@@ -265,10 +166,40 @@ static void waiter_free(struct waiter *waiter)
 	free(waiter);
 }
 
+/* It was answered, or no caller is left. */
+static void leave_plugin(struct probe *probe)
+{
+	if (probe->call)
+		probe->call->free(probe->call);
+	probe->call = NULL;
+}
+
+static void probe_release(struct probe *probe)
+{
+	free(probe->path);
+	free(probe->unique_name);
+	free(probe->volume_name);
+	free(probe->pod_uid);
+	free(probe);
+}
+
+static void probe_free(struct probe *probe)
+{
+	assert(!probe->waiters);
+	leave_plugin(probe);
+	HASH_DEL(probe->statistics->probes, probe);
+	probe_release(probe);
+}
+
 static void call_free(struct statistics_call *call)
 {
-	while (call->waiters)
+	while (call->waiters) {
+		struct probe *probe = call->waiters->probe;
+
 		waiter_free(call->waiters);
+		if (probe->is_counted && !probe->waiters)
+			probe_free(probe);
+	}
 	(void) sd_event_source_disable_unref(call->timer);
 	json_free(call->tree);
 	assert(call->statistics->calls > 0);
@@ -301,38 +232,13 @@ static int on_call_time(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* It was answered, or no caller is left. */
-static void leave_plugin(struct probe *probe)
-{
-	if (probe->call)
-		probe->call->free(probe->call);
-	probe->call = NULL;
-}
-
-static void probe_release(struct probe *probe)
-{
-	free(probe->path);
-	free(probe->unique_name);
-	free(probe->volume_name);
-	free(probe->pod_uid);
-	free(probe);
-}
-
-static void probe_free(struct probe *probe)
-{
-	assert(!probe->waiters);
-	leave_plugin(probe);
-	HASH_DEL(probe->statistics->probes, probe);
-	probe_release(probe);
-}
-
 static void probe_over(struct probe *probe)
 {
 	while (probe->waiters) {
 		struct waiter *waiter = probe->waiters;
 		struct statistics_call *call = waiter->call;
 
-		describe(waiter->item, &probe->fullness, probe->block);
+		fullness_describe(waiter->item, &probe->fullness, probe->block);
 		waiter_free(waiter);
 		if (!call->waiters)
 			call_end(call);
@@ -340,9 +246,29 @@ static void probe_over(struct probe *probe)
 	probe_free(probe);
 }
 
+/* Who asks first waits for the count, as long as for anything; later ones get the last. */
 static void probe_done(struct worker_job *job)
 {
-	probe_over((struct probe *) job);
+	struct probe *probe = (struct probe *) job;
+
+	probe->is_counted =
+		probe->is_directory && probe->fullness.is_shared && look_at_count(probe) > 0;
+	if (!probe->is_counted)
+		probe_over(probe);
+	else if (!probe->waiters)
+		probe_free(probe);
+}
+
+void statistics_counted(void *userdata, const char *path)
+{
+	struct statistics *statistics = userdata;
+	struct probe *probe;
+
+	HASH_FIND_STR(statistics->probes, path, probe);
+	if (!probe || !probe->is_counted)
+		return;
+	(void) look_at_count(probe);
+	probe_over(probe);
 }
 
 /* ---- asking a plugin ---- */
@@ -357,7 +283,7 @@ static void on_plugin_metrics(void *userdata, const struct volume_metrics *metri
 		worker_submit(probe->statistics->pool, &probe->job);
 		return;
 	}
-	take_metrics(&probe->fullness, metrics, failure);
+	fullness_take_metrics(&probe->fullness, metrics, failure);
 	probe_over(probe);
 }
 
@@ -381,14 +307,14 @@ static bool ask_plugin(struct probe *probe, const struct volume_row *row)
 
 /* ---- calls ---- */
 
-/* For a plugin that is asked on the thread. False: no memory. */
+/* For a plugin that is asked on the thread, and for the count. False: no memory. */
 static bool name_volume(struct probe *probe, const struct volume_row *row)
 {
 	const struct volume_plugin *plugin = row->have->plugin;
 
-	if (!plugin || !plugin->ask_metrics)
+	if (!probe->is_directory && (!plugin || !plugin->ask_metrics))
 		return true;
-	probe->plugin = plugin;
+	probe->plugin = plugin && plugin->ask_metrics ? plugin : NULL;
 	probe->unique_name = strdup(row->unique_name);
 	probe->volume_name = strdup(row->have->spec_name);
 	probe->pod_uid = strdup(row->pod_uid);
@@ -403,13 +329,14 @@ static struct probe *probe_new(struct statistics *statistics, const struct volum
 	if (!probe)
 		return NULL;
 	probe->path = strdup(path);
+	probe->is_directory = !row->have->block && *statistics->options.usage &&
+			      directory_usage_takes(row->want_pod);
 	if (!probe->path || !name_volume(probe, row)) {
 		probe_release(probe);
 		return NULL;
 	}
 	probe->statistics = statistics;
 	probe->block = row->have->block;
-	probe->is_directory = statistics->options.is_directory(row->want_pod);
 	probe->since_usec = monotonic_usec();
 	probe->fullness.error = -ECANCELED;
 	probe->job.run = probe_run;
@@ -459,6 +386,9 @@ static int add_row(const struct volume_row *row, void *userdata)
 
 	if (!pod || pod->state != MOUNT_DONE)
 		return 0;
+	options->asked(options->userdata, row->unique_name);
+	if (call->claims_only && !(row->want_pod && spec_pv(&row->want_pod->spec)))
+		return 0;
 	item = json_add_object(call->items, NULL);
 	if (!item)
 		return -ENOMEM;
@@ -470,12 +400,11 @@ static int add_row(const struct volume_row *row, void *userdata)
 	claim_statistics_name(item, row);
 	(void) json_set_string(item, "path", pod->path);
 	(void) json_set_bool(item, "block", row->have->block);
-	options->asked(options->userdata, row->unique_name);
 	return wait_for(call, item, row);
 }
 
-int statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
-		   struct statistics_call **ret)
+int statistics_ask(struct statistics *statistics, bool claims_only, statistics_fn *done,
+		   void *userdata, struct statistics_call **ret)
 {
 	struct statistics_call *call;
 	uint64_t end;
@@ -489,6 +418,7 @@ int statistics_ask(struct statistics *statistics, statistics_fn *done, void *use
 		return -ENOMEM;
 	statistics->calls++;
 	*call = (struct statistics_call){ .statistics = statistics,
+					  .claims_only = claims_only,
 					  .tree = json_new_object(),
 					  .done = done,
 					  .userdata = userdata };
@@ -559,7 +489,7 @@ void statistics_stop(struct statistics *statistics)
 		return;
 	statistics->claims = claim_statistics_free(statistics->claims);
 	HASH_ITER (hh, statistics->probes, probe, next)
-		if (probe->call)
+		if (probe->call || probe->is_counted)
 			probe_free(probe);
 	statistics->pool = worker_pool_free(statistics->pool);
 }

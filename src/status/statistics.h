@@ -11,7 +11,7 @@
 #include <systemd/sd-event.h>
 
 struct cJSON;
-struct desired_pod;
+struct directory_usage;
 struct plugin_host;
 struct statistics;
 struct statistics_call;
@@ -30,8 +30,8 @@ struct statistics_options {
 	struct worker_return *to_loop;
 	const struct plugin_host *host;
 	const struct volume_tables *tables;
-	/* Is it a directory on another's file system, whose own files count? */
-	bool (*is_directory)(const struct desired_pod *want);
+	/* Counts the files of directories; NULL in it: their file systems are asked alone. */
+	struct directory_usage *const *usage;
 	/* A mounted volume is asked: whatever else is known of it may be looked at, too. */
 	void (*asked)(void *userdata, const char *unique_name);
 	void *userdata;
@@ -52,6 +52,7 @@ typedef void statistics_fn(void *userdata, struct cJSON *tree);
 
 /**
  * statistics_ask - ask every mounted volume how full it is
+ * @claims_only: but for those that are of no claim
  *
  * The file systems are asked on threads. One that gives no answer within STATISTICS_WAIT_USEC says
  * so in its item; while it still hangs it is not asked again, so that it costs the next caller
@@ -59,8 +60,12 @@ typedef void statistics_fn(void *userdata, struct cJSON *tree);
  *
  * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
  */
-int statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
-		   struct statistics_call **ret);
+int statistics_ask(struct statistics *statistics, bool claims_only, statistics_fn *done,
+		   void *userdata, struct statistics_call **ret);
+/* The files of the volume at @path were counted: a hook of directory_usage.h, of a struct
+ * statistics.
+ */
+void statistics_counted(void *statistics, const char *path);
 /* The caller left: @done is not called any more. Not after it was called. */
 void statistics_leave(struct statistics_call *call);
 

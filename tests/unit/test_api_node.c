@@ -186,7 +186,7 @@ static void test_statistics_as_a_table(void **state)
 		assert_string_equal(world_string(world, path), cells[i]);
 	}
 	assert_string_equal(world_string(world, "rows.1.cells.2"), "-");
-	assert_string_equal(world_string(world, "rows.1.cells.12"), "no answer for 2.0 s");
+	assert_string_equal(world_string(world, "rows.1.cells.13"), "no answer for 2.0 s");
 }
 
 static void test_statistics_are_refused_or_left(void **state)

@@ -29,10 +29,10 @@ static struct {
 static time_t now_seconds;
 static struct claim_statistics *claims;
 
-int __wrap_statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
-			  struct statistics_call **ret);
-int __wrap_statistics_ask(struct statistics *statistics, statistics_fn *done, void *userdata,
-			  struct statistics_call **ret)
+int __wrap_statistics_ask(struct statistics *statistics, bool claims_only, statistics_fn *done,
+			  void *userdata, struct statistics_call **ret);
+int __wrap_statistics_ask(struct statistics *statistics, bool claims_only, statistics_fn *done,
+			  void *userdata, struct statistics_call **ret)
 {
 	world.asked++;
 	if (world.error < 0)
@@ -134,8 +134,23 @@ static void test_kubelets_names(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		expect(lines[i], true);
 	expect("used_bytes" LABELS("device"), false);
+	expect("counted_timestamp_seconds{", false);
 	expect("abnormal" LABELS("device"), false);
 	expect("} 9\n", false);
+}
+
+/* Bytes of a part of the files are no use of the volume. */
+static void test_a_count_has_its_time(void **state)
+{
+	expect(LABELS("a"), false);
+	answer(ITEM("a", FULL ",\"countedAt\":\"1970-01-01T00:01:40.500Z\"") "," ITEM(
+		"b", FULL ",\"usedIsMore\":true"));
+	expect("podvol_volume_counted_timestamp_seconds" LABELS("a") "100\n", true);
+	expect("stats_used_bytes" LABELS("a") "4\n", true);
+	expect("stats_capacity_bytes" LABELS("b") "10\n", true);
+	expect("used_bytes" LABELS("b"), false);
+	expect("inodes_used" LABELS("b"), false);
+	expect("counted_timestamp_seconds" LABELS("b"), false);
 }
 
 static void test_one_row_for_all_pods_of_a_claim(void **state)
@@ -203,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_kubelets_names),       TEST(test_one_row_for_all_pods_of_a_claim),
+		TEST(test_kubelets_names),       TEST(test_a_count_has_its_time),
 		TEST(test_scrapes_ask_seldom),   TEST(test_old_numbers_are_not_told),
 		TEST(test_refusals_and_the_end),
 	};

@@ -132,3 +132,24 @@ struct tree_usage {
  * negative errno and nothing in @ret.
  */
 int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *ret);
+
+/* What the project quota of a directory says; nothing is counted. Return: 0; else it has none.
+ * [worker] */
+int tree_usage_ask(int directory_fd, struct tree_usage *ret);
+
+/* The same count in portions, each of which may be another thread's. */
+struct tree_count;
+
+/* Of an open directory, O_PATH too; borrowed during the call. Return: 0 or negative errno. [worker]
+ */
+int tree_count_new(int directory_fd, struct tree_count **ret);
+/* Of a directory of the host, by a mount of its own that is in no namespace: neither what is
+ * mounted at @path nor what it lies on is kept from being unmounted. Return: as tree_count_new();
+ * -EOPNOTSUPP there are no such mounts here, and @path is a mount point, which would be kept.
+ * [worker] */
+int tree_count_open(const char *path, struct tree_count **ret);
+/* At most @entries_max entries more; @ret is what was counted until now. Return: 1 there is more; 0
+ * it was counted; -ESTALE the tree was moved meanwhile; else negative errno. [worker] */
+int tree_count_go_on(struct tree_count *count, uint64_t entries_max, struct tree_usage *ret);
+/* [worker] Accepts NULL. Return: NULL. */
+struct tree_count *tree_count_free(struct tree_count *count);
