@@ -10,12 +10,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/trusted_path.h"
 #include "object/json/json.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/stat.h>
 
 #define DRIVER_PREFIX "podvol.io/"
 
@@ -40,54 +42,18 @@ const char *exec_name_of(const char *driver)
 
 /* ---- who may change it ---- */
 
-static int check_owner(int fd, mode_t type, const char *path, struct failure *reterr)
+static int check_file(const char *path, struct failure *reterr)
 {
-	struct stat st;
+	struct stat status;
+	int r = trusted_path_check(path, TRUST_ROOT, reterr);
 
-	if (fstat(fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", path);
-	if ((st.st_mode & S_IFMT) != type)
-		return failed_plain(reterr, -EPERM, "'%s' is not a %s", path,
-				    type == S_IFDIR ? "directory" : "regular file");
-	if (st.st_uid != 0 || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return failed_plain(
-			reterr, -EPERM,
-			"others than root may write '%s': its owner is uid %lu, its mode "
-			"%04o",
-			path, (unsigned long) st.st_uid, st.st_mode & 07777U);
-	return 0;
-}
-
-/* One step down a path whose steps so far are root's. */
-static int open_step(int directory_fd, const char *name, int flags, const char *path,
-		     struct failure *reterr)
-{
-	cleanup_close int fd = openat(directory_fd, name, flags | O_NOFOLLOW | O_CLOEXEC);
-	int r;
-
-	if (fd < 0)
-		return failed(reterr, -errno, "cannot open '%s'", path);
-	r = check_owner(fd, flags & O_DIRECTORY ? S_IFDIR : S_IFREG, path, reterr);
-	return r < 0 ? r : TAKE_FD(fd);
-}
-
-static int open_directory(struct failure *reterr)
-{
-	static const char *const steps[][2] = { { "/etc", "/etc" },
-						{ "podvol", "/etc/podvol" },
-						{ "plugins", EXEC_DIRECTORY } };
-	int fd = AT_FDCWD;
-
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		int next = open_step(fd, steps[i][0], O_RDONLY | O_DIRECTORY, steps[i][1], reterr);
-
-		if (fd >= 0)
-			(void) close(fd);
-		if (next < 0)
-			return next;
-		fd = next;
-	}
-	return fd;
+	if (r < 0)
+		return r;
+	if (stat(path, &status) < 0)
+		return failed(reterr, -errno, "'%s'", path);
+	return S_ISREG(status.st_mode)
+		       ? 0
+		       : failed_plain(reterr, -EPERM, "'%s' is not a regular file", path);
 }
 
 /* ---- what it is granted ---- */
@@ -147,23 +113,25 @@ static int take_settings(const char *text, size_t length, struct exec_program *p
 }
 
 /* Without a file it is granted nothing. */
-static int read_settings(int directory_fd, const char *name, struct exec_program *program,
-			 struct failure *reterr)
+static int read_settings(struct exec_program *program, struct failure *reterr)
 {
-	cleanup_free char *file = NULL, *path = NULL;
+	cleanup_free char *path = NULL;
 	char text[EXEC_SETTINGS_BYTES_MAX];
 	struct failure failure = { .error = 0 };
 	cleanup_close int fd = -EBADF;
 	ssize_t length;
 	int r;
 
-	if (asprintf(&file, "%s.json", name) < 0 || asprintf(&path, "%s.json", program->path) < 0)
-		return failed(reterr, -ENOMEM, "cannot read the settings of plugin '%s'", name);
-	fd = open_step(directory_fd, file, O_RDONLY | O_NONBLOCK, path, &failure);
-	if (fd == -ENOENT)
+	if (asprintf(&path, "%s.json", program->path) < 0)
+		return failed(reterr, -ENOMEM, "cannot read the settings of '%s'", program->path);
+	r = check_file(path, &failure);
+	if (r == -ENOENT)
 		return 0;
+	if (r < 0)
+		return failed_plain(reterr, r, "%s", failure.text);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return failed_plain(reterr, fd, "%s", failure.text);
+		return failed(reterr, -errno, "cannot open '%s'", path);
 	length = read(fd, text, sizeof(text));
 	if (length < 0)
 		return failed(reterr, -errno, "cannot read '%s'", path);
@@ -176,7 +144,6 @@ int exec_program_find(const char *name, struct exec_program *ret, struct failure
 	cleanup(exec_program_done) struct exec_program program = {
 		.limit_usec = EXEC_LIMIT_SECONDS * USEC_PER_SEC,
 	};
-	cleanup_close int directory_fd = -EBADF, fd = -EBADF;
 	int r;
 
 	assert(name && ret);
@@ -186,13 +153,9 @@ int exec_program_find(const char *name, struct exec_program *ret, struct failure
 		program.path = NULL;
 		return failed(reterr, -ENOMEM, "cannot look for plugin '%s'", name);
 	}
-	directory_fd = open_directory(reterr);
-	if (directory_fd < 0)
-		return directory_fd;
-	fd = open_step(directory_fd, name, O_PATH, program.path, reterr);
-	if (fd < 0)
-		return fd;
-	r = read_settings(directory_fd, name, &program, reterr);
+	r = check_file(program.path, reterr);
+	if (r == 0)
+		r = read_settings(&program, reterr);
 	if (r < 0)
 		return r;
 	*ret = program;

@@ -17,13 +17,16 @@
 
 enum { LINKS_MAX = 40 };
 
-static int check_step(const char *step, const struct stat *status, struct failure *reterr)
+static int check_step(const char *step, const struct stat *status, enum trust trust,
+		      struct failure *reterr)
 {
-	bool is_sticky = S_ISDIR(status->st_mode) && (status->st_mode & S_ISVTX);
-	bool is_writable =
-		!S_ISLNK(status->st_mode) && !is_sticky && (status->st_mode & (S_IWGRP | S_IWOTH));
+	bool is_link = S_ISLNK(status->st_mode), is_root = trust == TRUST_ROOT;
+	bool is_sticky = !is_root && S_ISDIR(status->st_mode) && (status->st_mode & S_ISVTX);
+	bool is_writable = !is_link && !is_sticky && (status->st_mode & (S_IWGRP | S_IWOTH));
 
-	if (!is_writable && (status->st_uid == 0 || status->st_uid == geteuid()))
+	if (is_link && is_root)
+		return failed_plain(reterr, -EPERM, "'%s' is a symbolic link", step);
+	if (!is_writable && (status->st_uid == 0 || (!is_root && status->st_uid == geteuid())))
 		return 0;
 	return failed_plain(reterr, -EPERM,
 			    "'%s' can be written by others (mode %04o, uid %u): chown root and "
@@ -32,7 +35,7 @@ static int check_step(const char *step, const struct stat *status, struct failur
 }
 
 /* Return: 0: all of it is right; the length of the path up to a symbolic link; a negative errno. */
-static int walk(const char *path, struct failure *reterr)
+static int walk(const char *path, enum trust trust, struct failure *reterr)
 {
 	for (size_t length = 1;; length += strcspn(path + length, "/")) {
 		char step[PATH_MAX];
@@ -42,7 +45,7 @@ static int walk(const char *path, struct failure *reterr)
 		(void) snprintf(step, sizeof(step), "%.*s", (int) length, path);
 		if (lstat(step, &status) < 0)
 			return failed(reterr, -errno, "'%s'", step);
-		r = check_step(step, &status, reterr);
+		r = check_step(step, &status, trust, reterr);
 		if (r < 0)
 			return r;
 		if (S_ISLNK(status.st_mode))
@@ -72,7 +75,7 @@ static int follow(char path[PATH_MAX], size_t length, struct failure *reterr)
 	return done < PATH_MAX ? 0 : failed(reterr, -ENAMETOOLONG, "'%s'", target);
 }
 
-int trusted_path_check(const char *path, struct failure *reterr)
+int trusted_path_check(const char *path, enum trust trust, struct failure *reterr)
 {
 	char now[PATH_MAX];
 	int r;
@@ -81,7 +84,7 @@ int trusted_path_check(const char *path, struct failure *reterr)
 	if (snprintf(now, sizeof(now), "%s", path) >= PATH_MAX)
 		return failed(reterr, -ENAMETOOLONG, "'%s'", path);
 	for (unsigned int links = 0; links < LINKS_MAX; links++) {
-		r = walk(now, reterr);
+		r = walk(now, trust, reterr);
 		if (r <= 0)
 			return r;
 		r = follow(now, (size_t) r, reterr);

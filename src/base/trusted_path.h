@@ -11,6 +11,11 @@
 
 #include "base/failure.h"
 
+enum trust {
+	TRUST_USER, /* root and this process's user */
+	TRUST_ROOT, /* root alone; no symbolic links, and a sticky directory does not help */
+};
+
 /**
  * trusted_path_check - look at each step of a path
  * @path: absolute, of a file that exists
@@ -19,4 +24,4 @@
  * -EPERM others may change the step that @reterr names; -ELOOP, -ENAMETOOLONG; else what lstat(2)
  * or readlink(2) gave.
  */
-int trusted_path_check(const char *path, struct failure *reterr);
+int trusted_path_check(const char *path, enum trust trust, struct failure *reterr);

@@ -255,13 +255,14 @@ static void test_programs_that_others_could_replace(void **state)
 	assert_int_equal(mkdir(open_directory, 0700), 0);
 	assert_int_equal(symlink(fixture->program, inner), 0);
 	assert_int_equal(symlink(inner, away), 0);
-	assert_int_equal(trusted_path_check(away, &fixture->why), 0);
+	assert_int_equal(trusted_path_check(away, TRUST_USER, &fixture->why), 0);
+	assert_int_equal(trusted_path_check(away, TRUST_ROOT, &fixture->why), -EPERM);
 	assert_int_equal(chmod(open_directory, 0777), 0);
 	fixture->config.exec.command = away;
 	assert_int_equal(start(fixture, NULL), -EPERM);
 	assert_non_null(strstr(fixture->why.text, ".open' can be written by others (mode 0777"));
 	assert_int_equal(chmod(open_directory, 01777), 0);
-	assert_int_equal(trusted_path_check(away, &fixture->why), 0);
+	assert_int_equal(trusted_path_check(away, TRUST_USER, &fixture->why), 0);
 	assert_int_equal(unlink(inner), 0);
 	assert_int_equal(symlink(away, inner), 0);
 	assert_int_equal(start(fixture, NULL), -ELOOP);

@@ -51,7 +51,7 @@ static int check_program(const char *path, struct failure *reterr)
 {
 	struct stat status;
 
-	int r = trusted_path_check(path, reterr);
+	int r = trusted_path_check(path, TRUST_USER, reterr);
 
 	if (r < 0)
 		return failure_prefix(reterr, "credential plugin");
