@@ -28,9 +28,12 @@ def read(name):
 
 
 def blocks(name):
-    """(path of the file that it is, "" if it is none; text) of each."""
-    for path, text in re.findall(r"(?:^`(/[^`\n]+[.]\w+)`:\n+)?^```\w*\n(.*?)^```$", read(name), re.M | re.S):
-        yield path, text
+    return parts(read(name))
+
+
+def parts(text):
+    """(path of the file that it is, "" if it is none; text) of each block."""
+    yield from re.findall(r"(?:^`(/[^`\n]+[.]\w+)`:\n+)?^```\w*\n(.*?)^```$", text, re.M | re.S)
 
 
 def out_of_place(name):
