@@ -113,3 +113,21 @@ int exec_ask_metrics(const struct volume_request *request, struct volume_metrics
 
 stage_list_fn exec_new_device_mounter, exec_new_device_unmounter, exec_new_mounter,
 	exec_new_unmounter;
+
+/* ---- exec_life.c: the life of one volume, to find out what its plugin does wrong ---- */
+
+/* Once for each call and for each thing that is wrong. @text: borrowed. */
+typedef void exec_life_fn(void *userdata, bool is_wrong, const char *call, const char *text);
+
+/**
+ * exec_life_run - probe, stage, publish, stats, expand, unpublish, unstage [blocks]
+ * @request: as for a set-up of a PersistentVolume's volume; its host's root directory is used by
+ *           nothing else, in a mount namespace of the caller's
+ *
+ * What sets up or takes down is called twice, as after a kill of podvold. The life goes on to its
+ * end after a failure, so that nothing is left.
+ *
+ * Return: how many things are wrong; a negative errno where the life could not begin.
+ */
+int exec_life_run(const struct volume_request *request, exec_life_fn *say, void *userdata,
+		  struct failure *reterr);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_life - tries an executable plugin; see exec_life.h
+ * exec_life - tries an executable plugin; see exec.h
  *
  * It asks by exec_step_ask(), so what is refused here podvold refuses, too. The first mount of a
  * call is dropped and the call made again: what a plugin is asked after podvold was killed between
  * the call and its own mount.
  */
-#include "plugins/exec/exec_life.h"
+#include "plugins/exec/exec.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "plugins/exec/exec.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/heap_trim.h"
 #include "base/log.h"
-#include "inuse/drain.h"
 #include "token/token_issuer.h"
 
 #include <assert.h>

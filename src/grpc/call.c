@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "grpc/connect.h"
-#include "grpc/connector.h"
 #include "grpc/session.h"
 
 #include <assert.h>

@@ -4,13 +4,14 @@
  *
  * A path look-up may wait for a file server, and one that hangs is waited for without end.
  * So the loop connects only by what the kernel has cached of local file systems, which is nearly
- * always; else connector.h has it done on a thread.
+ * always; else connector.c has it done on a thread.
  */
 #pragma once
 
 #include "base/failure.h"
 
 #include <sys/types.h>
+#include <systemd/sd-event.h>
 
 /**
  * grpc_connect - connect, however long the look-up takes [any thread but the loop's]
@@ -32,3 +33,23 @@ void grpc_connect_trust(dev_t device);
  * and nothing was done.
  */
 int grpc_connect_now(const char *path, struct failure *reterr);
+
+/* ---- connector.c: one thread for each socket path that is looked up, and none for long ---- */
+
+/* On the loop, once. @result: a descriptor that is the receiver's now; -EINPROGRESS another call
+ * got the connection: try again; else as grpc_connect(), and @why says more. */
+typedef void grpc_connected_fn(void *userdata, int result, const struct failure *why);
+
+struct grpc_connecting;
+
+/**
+ * grpc_connector_start - connect to a path on a thread
+ * @ret: for grpc_connector_leave(), until done was called, which is never before this returned
+ *
+ * Return: 0; -ENOMEM, -EMFILE, -EAGAIN there can be no thread.
+ */
+int grpc_connector_start(sd_event *event, const char *path, grpc_connected_fn *done, void *userdata,
+			 struct grpc_connecting **ret, struct failure *reterr);
+
+/* The caller waits no more; the thread is left to end by itself. Accepts NULL. Return: NULL. */
+struct grpc_connecting *grpc_connector_leave(struct grpc_connecting *connecting);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connector - see connector.h
+ * connector - see connect.h
  *
  * A thread has what it looks up to itself until it writes its event descriptor; the loop joins it
  * before it reads the result. A thread that never comes back keeps its few bytes, as long as the
  * process lives: it cannot be ended.
  */
-#include "grpc/connector.h"
+#include "grpc/connect.h"
 
 #include "base/cleanup.h"
-#include "grpc/connect.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain - see drain.h
+ * drain - see inuse.h
  */
-#include "inuse/drain.h"
+#include "inuse/inuse.h"
 
 #include "base/log.h"
-#include "inuse/inuse.h"
 #include "inuse/unstage_gate.h"
 #include "operation/operation.h"
 

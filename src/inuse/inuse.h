@@ -232,3 +232,14 @@ struct takeover *takeover_free(struct takeover *takeover);
 /* A turn has taken in every change there was: begins the search, once, when all sources are
  * complete. Cheap afterwards. Accepts NULL. */
 void takeover_settled(struct takeover *takeover);
+
+/* ---- drain.c: is every managed volume unmounted, or nothing left that will go? ---- */
+
+/* @drivers_may_come: those that an unmount waits for may still register. A volume is given up after
+ * a few attempts, or when its unmount is stuck. */
+bool drain_is_over(const struct inuse *inuse, bool drivers_may_come);
+
+/* To the journal: who holds what no operation failed at, since none was begun. */
+void drain_report_held(const struct inuse *inuse);
+/* The same of a drain that was ended from outside: each volume that it had not come to. */
+void drain_report_left(const struct actual *actual);

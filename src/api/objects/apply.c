@@ -13,7 +13,6 @@
  * Not atomic: the first object that is not admitted ends it, and the answer says how many were
  * stored before. A client that leaves ends it as well.
  */
-#include "api/objects/apply_merge.h"
 #include "api/objects/objects.h"
 
 #include "api/auth/audit.h"

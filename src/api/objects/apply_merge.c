@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apply_merge - see apply_merge.h
+ * apply_merge - see objects.h
  */
-#include "api/objects/apply_merge.h"
+#include "api/objects/objects.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

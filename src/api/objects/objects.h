@@ -115,3 +115,17 @@ void body_refuse_object(struct exchange *exchange, const struct kind_row *row,
  * errno. */
 enum { BODY_NAME_BYTES = 254 };
 int body_make_name(const char *base, char name[BODY_NAME_BYTES]);
+
+/* ---- apply_merge.c: as `kubectl apply` does it, in three ways; pure ---- */
+
+/**
+ * apply_merge - what is to be stored
+ * @document: with an object and its source
+ * @present:  NULL: there is none, the object is to be created
+ * @ret:      a new reference
+ *
+ * Any thread. Return: 0; -ESTALE the document names another version; -EINVAL the result is no valid
+ * object; -ENOMEM.
+ */
+int apply_merge(const struct document *document, const struct object *present,
+		const struct object **ret, struct failure *reterr);

@@ -11,7 +11,6 @@
 #include "object/kinds/volume_source.h"
 #include "object/object.h"
 #include "plugins/exec/exec.h"
-#include "plugins/exec/exec_life.h"
 
 #include <assert.h>
 #include <fcntl.h>
