@@ -341,6 +341,7 @@ void agent_on_sources_ready(void *userdata)
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
 	ephemeral_volumes_look_again(agent->controllers.ephemeral);
+	snapshot_schedules_look_again(agent->controllers.schedules);
 	volume_directories_changed(agent->controllers.directories, NULL);
 	csi_controllers_look_again(agent->controllers.csi);
 	volumes_in_use_sources_ready(agent->controllers.volumes_in_use);
@@ -542,8 +543,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->drivers = drivers_free(agent->drivers);
 	agent->host.csi_drivers = NULL;
 	agent->controllers.volumes_in_use = volumes_in_use_free(agent->controllers.volumes_in_use);
-	agent->controllers.ephemeral = ephemeral_volumes_free(agent->controllers.ephemeral);
-	pv_binder_free(agent->controllers.binder);
+	agent_close_claim_controllers(agent);
 	store_watch_free(agent->watch);
 	claim_reasons_free(agent->controllers.claim_reasons);
 	populator_free(agent->populator);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_controllers - makes the controllers of claims: the binder, and that of ephemeral volumes
+ * claim_controllers - makes the controllers of claims: the binder, that of ephemeral volumes, and
+ * that of snapshot schedules
  *
  * Nothing is decided here.
  */
@@ -47,9 +48,32 @@ static int open_ephemeral(struct agent *agent)
 	return ephemeral_volumes_new(&options, &agent->controllers.ephemeral);
 }
 
+static int open_schedules(struct agent *agent)
+{
+	const struct snapshot_schedules_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.event_fn = agent_record_event,
+		.is_complete = agent_has_all_sources,
+		.userdata = agent,
+	};
+
+	return snapshot_schedules_new(&options, &agent->controllers.schedules);
+}
+
 int agent_open_claim_controllers(struct agent *agent)
 {
 	int r = open_binder(agent);
 
-	return r < 0 ? r : open_ephemeral(agent);
+	if (r >= 0)
+		r = open_ephemeral(agent);
+	return r < 0 ? r : open_schedules(agent);
+}
+
+void agent_close_claim_controllers(struct agent *agent)
+{
+	agent->controllers.schedules = snapshot_schedules_free(agent->controllers.schedules);
+	agent->controllers.ephemeral = ephemeral_volumes_free(agent->controllers.ephemeral);
+	agent->controllers.binder = pv_binder_free(agent->controllers.binder);
 }

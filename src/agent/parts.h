@@ -32,6 +32,7 @@
 #include "csinode/volumes_in_use.h"
 #include "config.h"
 #include "controller/binding/ephemeral_volumes.h"
+#include "controller/snapshot/snapshot_schedule.h"
 #include "controller/controller.h"
 #include "controller/csi/csi_controller.h"
 #include "mount/mount.h"
@@ -94,6 +95,7 @@ struct agent {
 	struct {
 		struct pv_binder *binder;
 		struct ephemeral_volumes *ephemeral;
+		struct snapshot_schedules *schedules;
 		struct claim_reasons *claim_reasons;
 		struct volumes_in_use *volumes_in_use;
 		struct own_objects *own_objects;
@@ -198,6 +200,8 @@ void agent_on_refused(void *userdata, const struct manifest_problem *problem);
 
 /* After the store, the events and the tables. Return: 0 or negative errno. */
 int agent_open_claim_controllers(struct agent *agent);
+/* Also of what was not opened. */
+void agent_close_claim_controllers(struct agent *agent);
 
 /* While draining: is everything gone, or is nothing left that will go? Then it tells. */
 void agent_check_drained(struct agent *agent);

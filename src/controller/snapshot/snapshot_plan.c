@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define OWN_PREFIX    "csi.storage.k8s.io/"
+#define PODVOL_PREFIX "podvol.io/" /* of schedules */
 #define GROUP_VERSION "snapshot.storage.k8s.io/v1"
 
 enum { SECRET_NAME_BYTES = 254, NSEC_PER_USEC = 1000 };
@@ -47,7 +48,8 @@ const char *snapshot_name(const struct volume_snapshot_content *content,
 
 bool snapshot_is_own_parameter(const char *key)
 {
-	return strncmp(key, OWN_PREFIX, strlen(OWN_PREFIX)) == 0;
+	return strncmp(key, OWN_PREFIX, strlen(OWN_PREFIX)) == 0 ||
+	       strncmp(key, PODVOL_PREFIX, strlen(PODVOL_PREFIX)) == 0;
 }
 
 bool snapshot_is_named_by(const struct volume_snapshot_content *content,
