@@ -111,9 +111,9 @@ int agent_check_writes(struct agent *agent, const struct object *pod, struct wri
 
 /* ---- how full volumes are ---- */
 
-/* statistics_ask() of all mounted volumes. */
-int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
-		     struct statistics_call **ret);
+/* statistics_ask(). */
+int agent_statistics(struct agent *agent, const struct statistics_about *about, statistics_fn *done,
+		     void *userdata, struct statistics_call **ret);
 
 /* ---- what happens to volumes ---- */
 

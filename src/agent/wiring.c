@@ -201,10 +201,10 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 		agent_request_turn(agent);
 }
 
-int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
-		     struct statistics_call **ret)
+int agent_statistics(struct agent *agent, const struct statistics_about *about, statistics_fn *done,
+		     void *userdata, struct statistics_call **ret)
 {
-	return statistics_ask(agent->views.statistics, false, done, userdata, ret);
+	return statistics_ask(agent->views.statistics, about, done, userdata, ret);
 }
 
 struct cJSON *agent_view_volume_events(struct agent *agent)

@@ -49,7 +49,8 @@ void views_statistics(struct exchange *exchange)
 	}
 	question = calloc(1, sizeof(*question));
 	if (question)
-		r = agent_statistics(exchange->agent, on_statistics, question, &question->call);
+		r = agent_statistics(exchange->agent, &(struct statistics_about){ .pod_uid = NULL },
+				     on_statistics, question, &question->call);
 	if (r < 0) {
 		free(question);
 		if (r == -ENOBUFS)

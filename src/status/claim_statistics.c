@@ -226,7 +226,8 @@ static void ask(struct claim_statistics *claims)
 
 	if (claims->call || (claims->asked_usec && now_usec - claims->asked_usec < ASK_AFTER_USEC))
 		return;
-	if (statistics_ask(claims->statistics, true, on_statistics, claims, &claims->call) >= 0)
+	if (statistics_ask(claims->statistics, &(struct statistics_about){ .claims_only = true },
+			   on_statistics, claims, &claims->call) >= 0)
 		claims->asked_usec = now_usec;
 }
 

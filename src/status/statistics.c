@@ -403,14 +403,15 @@ static int add_row(const struct volume_row *row, void *userdata)
 	return wait_for(call, item, row);
 }
 
-int statistics_ask(struct statistics *statistics, bool claims_only, statistics_fn *done,
-		   void *userdata, struct statistics_call **ret)
+int statistics_ask(struct statistics *statistics, const struct statistics_about *about,
+		   statistics_fn *done, void *userdata, struct statistics_call **ret)
 {
+	const struct volume_tables *tables = statistics->options.tables;
 	struct statistics_call *call;
 	uint64_t end;
 	int r;
 
-	assert(statistics && done);
+	assert(statistics && about && done);
 	if (statistics->calls == STATISTICS_CALLS_MAX)
 		return -ENOBUFS;
 	call = calloc(1, sizeof(*call));
@@ -418,12 +419,14 @@ int statistics_ask(struct statistics *statistics, bool claims_only, statistics_f
 		return -ENOMEM;
 	statistics->calls++;
 	*call = (struct statistics_call){ .statistics = statistics,
-					  .claims_only = claims_only,
+					  .claims_only = about->claims_only,
 					  .tree = json_new_object(),
 					  .done = done,
 					  .userdata = userdata };
 	call->items = json_add_array(call->tree, "items");
-	call->no_memory = volume_rows_of_all(statistics->options.tables, add_row, call) < 0;
+	r = about->pod_uid ? volume_rows_of_pod(tables, about->pod_uid, add_row, call)
+			   : volume_rows_of_all(tables, add_row, call);
+	call->no_memory = r < 0;
 	/* With nothing to wait for the answer comes with the next turn of the loop. */
 	end = monotonic_usec() + (call->waiters ? STATISTICS_WAIT_USEC : 0);
 	r = sd_event_add_time(statistics->options.event, &call->timer, CLOCK_MONOTONIC, end, 1000,

@@ -50,9 +50,14 @@ struct worker_pool *statistics_pool(const struct statistics *statistics);
  * docs/api.md tells it; NULL: no memory. */
 typedef void statistics_fn(void *userdata, struct cJSON *tree);
 
+/* Which volumes; with no member set all. */
+struct statistics_about {
+	const char *pod_uid; /* those of one pod, cost: these; NULL: of the whole node */
+	bool claims_only;    /* not those that are of no claim */
+};
+
 /**
- * statistics_ask - ask every mounted volume how full it is
- * @claims_only: but for those that are of no claim
+ * statistics_ask - ask mounted volumes how full they are
  *
  * The file systems are asked on threads. One that gives no answer within STATISTICS_WAIT_USEC says
  * so in its item; while it still hangs it is not asked again, so that it costs the next caller
@@ -60,8 +65,8 @@ typedef void statistics_fn(void *userdata, struct cJSON *tree);
  *
  * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
  */
-int statistics_ask(struct statistics *statistics, bool claims_only, statistics_fn *done,
-		   void *userdata, struct statistics_call **ret);
+int statistics_ask(struct statistics *statistics, const struct statistics_about *about,
+		   statistics_fn *done, void *userdata, struct statistics_call **ret);
 /* The files of the volume at @path were counted: a hook of directory_usage.h, of a struct
  * statistics.
  */

@@ -59,8 +59,8 @@ char *agent_metrics(struct agent *agent)
 	return world_node.metrics ? strdup(world_node.metrics) : NULL;
 }
 
-int agent_statistics(struct agent *agent, statistics_fn *done, void *userdata,
-		     struct statistics_call **ret)
+int agent_statistics(struct agent *agent, const struct statistics_about *about, statistics_fn *done,
+		     void *userdata, struct statistics_call **ret)
 {
 	if (world_node.result < 0)
 		return world_node.result;

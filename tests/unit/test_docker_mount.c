@@ -4,6 +4,7 @@
  *
  * The agent is canned: the test says when its waits end, what is mounted and what is held.
  */
+#include "api_node.h"
 #include "docker_world.h"
 
 #include "base/cleanup.h"
@@ -116,11 +117,45 @@ static void test_mount_is_a_pod_and_a_hold(void **state)
 	docker_annotation(pod, DOCKER_ID_ANNOTATION, text, sizeof(text));
 	assert_string_equal(text, "1");
 
-	assert_int_equal(docker_call(world, "/VolumeDriver.Get", "data"), 200);
-	assert_string_equal(world_string(world, "Volume.Mountpoint"), "/p");
-	assert_string_equal(world_string(world, "Volume.Status.mounts.0.id"), "1");
 	assert_int_equal(docker_call(world, "/VolumeDriver.Path", "data"), 200);
 	assert_string_equal(world_string(world, "Mountpoint"), "/p");
+}
+
+static struct cJSON *fullness(const char *text)
+{
+	const struct json_limits limits = { .bytes = 4096, .depth = 8 };
+	struct cJSON *tree = NULL;
+
+	assert_int_equal(json_parse(text, strlen(text), &limits, &tree, NULL), 0);
+	return tree;
+}
+
+/* The sizes of a mounted volume, or why they are not known; never none without a word. */
+static void test_one_volume_comes_with_its_size(void **state)
+{
+	static const char get[] = "/VolumeDriver.Get", body[] = "{\"Name\":\"data\"}\n";
+	struct world *world = *state;
+
+	begin_mount(world, "1");
+	world->agent.volumes = mounted;
+	world_end_wait(world, 0, "");
+	docker_begin(world, METHOD_POST, get, body);
+	assert_int_equal(world->exchange.status, 0);
+	world_node.statistics_done(
+		world_node.statistics_userdata,
+		fullness("{\"items\":[{\"capacityBytes\":9,\"usedBytes\":3,\"path\":\"/p\"}]}"));
+	assert_string_equal(world_string(world, "Volume.Mountpoint"), "/p");
+	assert_string_equal(world_string(world, "Volume.Status.mounts.0.id"), "1");
+	assert_non_null(strstr(world_reply(world), "\"capacityBytes\":9,\"usedBytes\":3}"));
+
+	docker_begin(world, METHOD_POST, get, body);
+	exchange_abandon(&world->exchange);
+	assert_int_equal(world_node.statistics_left, 1);
+	world_node.result = -ENOBUFS;
+	assert_int_equal(docker_call(world, get, "data"), 200);
+	assert_string_equal(world_string(world, "Volume.Status.error"),
+			    "too many ask how full volumes are");
+	world_node.result = 0;
 }
 
 static void test_mount_again_is_the_same_mount(void **state)
@@ -410,6 +445,7 @@ int main(void)
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, world_tear_down)
 	const struct CMUnitTest tests[] = {
 		WORLD(test_mount_is_a_pod_and_a_hold),
+		WORLD(test_one_volume_comes_with_its_size),
 		WORLD(test_mount_again_is_the_same_mount),
 		WORLD(test_each_id_is_a_mount),
 		WORLD(test_waiting),

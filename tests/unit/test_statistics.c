@@ -125,7 +125,10 @@ static void on_answer(void *userdata, struct cJSON *tree)
 static void ask(struct agent_world *world, struct answer *ret)
 {
 	*ret = (struct answer){ 0 };
-	assert_int_equal(agent_statistics(&world->agent, on_answer, ret, &ret->call), 0);
+	assert_int_equal(agent_statistics(&world->agent,
+					  &(struct statistics_about){ .pod_uid = NULL }, on_answer,
+					  ret, &ret->call),
+			 0);
 	assert_int_equal(ret->count, 0); /* never before it returned */
 }
 
@@ -439,8 +442,8 @@ static void test_callers_are_bounded(void **state)
 	mount_at(world, "slow", "/hung", false);
 	while (count < MANY && r == 0) {
 		answers[count] = (struct answer){ 0 };
-		r = agent_statistics(&world->agent, on_answer, &answers[count],
-				     &answers[count].call);
+		r = agent_statistics(&world->agent, &(struct statistics_about){ .pod_uid = NULL },
+				     on_answer, &answers[count], &answers[count].call);
 		count += r == 0;
 	}
 	assert_int_equal(r, -ENOBUFS);

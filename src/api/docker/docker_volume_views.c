@@ -9,6 +9,7 @@
 
 #include "object/timestamp.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -16,6 +17,7 @@ struct mounts {
 	struct agent *agent;
 	const struct docker_volume *volume;
 	char path[PATH_MAX]; /* of any; "" none is mounted */
+	char uid[64];        /* of its pod */
 	struct cJSON *list;  /* may be NULL */
 };
 
@@ -27,8 +29,10 @@ static int look_at_pod(const struct object *pod, void *userdata)
 
 	if (!docker_is_labelled(pod, mounts->volume->object_name))
 		return 0;
-	if (docker_mounted_path(mounts->agent, pod, path, sizeof(path)))
+	if (docker_mounted_path(mounts->agent, pod, path, sizeof(path))) {
 		(void) snprintf(mounts->path, sizeof(mounts->path), "%s", path);
+		(void) snprintf(mounts->uid, sizeof(mounts->uid), "%s", pod->meta.uid);
+	}
 	item = json_add_object(mounts->list, NULL);
 	docker_annotation(pod, DOCKER_ID_ANNOTATION, id, sizeof(id));
 	(void) json_set_string(item, "id", id);
@@ -53,7 +57,7 @@ static void add_volume(struct cJSON *tree, const struct docker_volume *volume, c
 	(void) json_set_string(tree, "CreatedAt", created);
 }
 
-/* Its phase, and how large the volume is: in `docker volume ls` there is no place for a size. */
+/* Its phase, and how large the volume is. */
 static void add_claim(struct cJSON *status, struct agent *agent, const struct docker_volume *volume)
 {
 	const struct object *claim = store_get(agent_store(agent), KIND_PERSISTENT_VOLUME_CLAIM,
@@ -67,20 +71,96 @@ static void add_claim(struct cJSON *status, struct agent *agent, const struct do
 			       json_string(json_get_path(tree, "status.capacity.storage"), ""));
 }
 
+/* ---- one volume ---- */
+
+/* One that waits for how full its volume is. */
+struct get_call {
+	struct exchange *exchange;
+	struct cJSON *tree;
+	struct statistics_call *statistics;
+};
+
+static void get_abandon(void *work)
+{
+	struct get_call *call = work;
+
+	statistics_leave(call->statistics);
+	json_free(call->tree);
+	free(call);
+}
+
+static void add_size(struct cJSON *status, const struct cJSON *item)
+{
+	static const char *const keys[] = { "capacityBytes", "usedBytes", "availableBytes",
+					    "error" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (json_get(item, keys[i]))
+			(void) json_set(status, keys[i], json_copy(json_get(item, keys[i])));
+}
+
+static void reply_volume(struct exchange *exchange, struct cJSON *tree)
+{
+	(void) json_set_string(tree, "Err", "");
+	reply_tree(exchange, 200, tree);
+}
+
+static struct cJSON *status_of(struct cJSON *tree)
+{
+	return json_ensure_object(json_ensure_object(tree, "Volume"), "Status");
+}
+
+static void on_statistics(void *userdata, struct cJSON *statistics)
+{
+	struct get_call *call = userdata;
+	struct exchange *exchange = call->exchange;
+	struct cJSON *tree = call->tree;
+
+	free(call);
+	if (statistics)
+		add_size(status_of(tree), json_first(json_get(statistics, "items")));
+	else
+		(void) json_set_string(status_of(tree), "error", strerror(ENOMEM));
+	json_free(statistics);
+	reply_volume(exchange, tree);
+}
+
+/* The answer comes with the size of a mounted volume, or with why that is not known. Takes @tree.
+ */
+static void ask_size(struct exchange *exchange, const char *pod_uid, struct cJSON *tree)
+{
+	const struct statistics_about about = { .pod_uid = pod_uid };
+	struct get_call *call = exchange->may_wait ? calloc(1, sizeof(*call)) : NULL;
+	int r = call ? agent_statistics(exchange->agent, &about, on_statistics, call,
+					&call->statistics)
+		     : -ENOBUFS;
+
+	if (r == 0) {
+		call->exchange = exchange;
+		call->tree = tree;
+		exchange->work = call;
+		exchange->abandon = get_abandon;
+		return;
+	}
+	free(call);
+	(void) json_set_string(status_of(tree), "error",
+			       r == -ENOBUFS ? "too many ask how full volumes are" : strerror(-r));
+	reply_volume(exchange, tree);
+}
+
 /* What docker shows as Status in `docker volume inspect`. */
 void docker_volume_get(struct exchange *exchange)
 {
 	cleanup_json struct cJSON *body = docker_body(exchange);
 	struct docker_volume volume;
 	struct mounts mounts = { .agent = exchange->agent, .volume = &volume };
-	struct cJSON *tree, *shown, *status;
+	struct cJSON *tree, *status;
 	char claim[sizeof(volume.name_space) + sizeof(volume.claim)];
 
 	if (!body || !docker_named(exchange, body, &volume))
 		return;
 	tree = json_new_object();
-	shown = json_add_object(tree, "Volume");
-	status = json_add_object(shown, "Status");
+	status = status_of(tree);
 	if (*volume.pv)
 		(void) json_set_string(status, "pv", volume.pv);
 	if (*volume.storage_class)
@@ -90,27 +170,42 @@ void docker_volume_get(struct exchange *exchange)
 	add_claim(status, exchange->agent, &volume);
 	mounts.list = json_add_array(status, "mounts");
 	find_mounts(&mounts);
-	add_volume(shown, &volume, mounts.path);
-	(void) json_set_string(tree, "Err", "");
-	reply_tree(exchange, 200, tree);
+	add_volume(json_ensure_object(tree, "Volume"), &volume, mounts.path);
+	if (*mounts.uid)
+		ask_size(exchange, mounts.uid, tree);
+	else
+		reply_volume(exchange, tree);
 }
+
+/* ---- all of them ---- */
+
+struct listing {
+	struct agent *agent;
+	struct cJSON *volumes;
+};
 
 static int list_record(const struct object *record, void *userdata)
 {
+	const struct listing *listing = userdata;
 	struct docker_volume volume;
+	struct cJSON *shown;
 
-	if (docker_volume_read(record, &volume))
-		add_volume(json_add_object(userdata, NULL), &volume, "");
+	if (!docker_volume_read(record, &volume))
+		return 0;
+	shown = json_add_object(listing->volumes, NULL);
+	add_volume(shown, &volume, "");
+	add_claim(json_add_object(shown, "Status"), listing->agent, &volume);
 	return 0;
 }
 
-/* Without paths: those are for who asks about one. */
+/* Without paths and without asking file systems: that is for who asks about one. */
 void docker_volume_list(struct exchange *exchange)
 {
 	struct cJSON *tree = json_new_object();
+	struct listing listing = { exchange->agent, json_add_array(tree, "Volumes") };
 
 	(void) store_list(agent_store(exchange->agent), KIND_CONFIG_MAP, DOCKER_NAMESPACE,
-			  list_record, json_add_array(tree, "Volumes"));
+			  list_record, &listing);
 	(void) json_set_string(tree, "Err", "");
 	reply_tree(exchange, 200, tree);
 }
