@@ -102,7 +102,9 @@ struct cJSON *agent_view_version(struct agent *agent);
 /* pod_conditions_word(), for tables: a constant; NULL: it has no volumes here. Cost: its volumes.
  */
 const char *agent_pod_volumes(struct agent *agent, const struct object *pod);
-/* pod_conditions_print(). */
+/* pod_conditions_phase(), pod_conditions_show_phases(), pod_conditions_print(). */
+const char *agent_pod_phase(struct agent *agent, const struct object *pod);
+bool agent_shows_phases(struct agent *agent);
 int agent_pod_print(struct agent *agent, const struct object *pod, char **ret);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);

@@ -29,6 +29,16 @@ const char *agent_pod_volumes(struct agent *agent, const struct object *pod)
 	return pod_conditions_word(agent->views.pods, pod->meta.uid);
 }
 
+const char *agent_pod_phase(struct agent *agent, const struct object *pod)
+{
+	return pod_conditions_phase(agent->views.pods, pod);
+}
+
+bool agent_shows_phases(struct agent *agent)
+{
+	return pod_conditions_show_phases(agent->views.pods);
+}
+
 int agent_pod_print(struct agent *agent, const struct object *pod, char **ret)
 {
 	return pod_conditions_print(agent->views.pods, pod, ret);

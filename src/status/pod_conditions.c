@@ -224,6 +224,22 @@ static bool shows_phase(const struct pod_conditions *conditions, const struct ob
 	return conditions->options.with_phase && (!*phase || strcmp(phase, "Pending") == 0);
 }
 
+bool pod_conditions_show_phases(const struct pod_conditions *conditions)
+{
+	return conditions && conditions->options.with_phase;
+}
+
+const char *pod_conditions_phase(const struct pod_conditions *conditions, const struct object *pod)
+{
+	const char *uid = pod->meta.uid;
+	bool is_held = conditions && conditions->options.is_held(conditions->options.userdata, uid);
+
+	if (!conditions || !shows_phase(conditions, pod) ||
+	    (!is_held && !word_of(conditions, uid, NULL)))
+		return NULL;
+	return is_held ? "Running" : "Pending";
+}
+
 static char *print_status(const struct pod_conditions *conditions, const struct object *pod,
 			  const struct json_bytes *stored, const char *word,
 			  const struct failure *why)

@@ -47,6 +47,11 @@ void pod_conditions_settle(struct pod_conditions *conditions);
 /* In one word: volume_rows_word(), or "VolumesHeld": mounted, and a container holds the pod. */
 const char *pod_conditions_word(const struct pod_conditions *conditions, const char *pod_uid);
 
+/* The phase that pod_conditions_print() shows; NULL: that which is stored. */
+const char *pod_conditions_phase(const struct pod_conditions *conditions, const struct object *pod);
+/* May any be shown that is not stored? */
+bool pod_conditions_show_phases(const struct pod_conditions *conditions);
+
 /**
  * pod_conditions_print - a pod's JSON with the condition
  * @ret: the text, freed with free(); NULL: there is nothing to add, the pod is shown as it is

@@ -117,6 +117,16 @@ ANSWERED_BY_ONE_TEST const char *agent_pod_volumes(struct agent *agent, const st
 	return NULL;
 }
 
+ANSWERED_BY_ONE_TEST const char *agent_pod_phase(struct agent *agent, const struct object *pod)
+{
+	return NULL;
+}
+
+ANSWERED_BY_ONE_TEST bool agent_shows_phases(struct agent *agent)
+{
+	return false;
+}
+
 ANSWERED_BY_ONE_TEST int agent_pod_print(struct agent *agent, const struct object *pod, char **ret)
 {
 	return 0;

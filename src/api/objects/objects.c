@@ -97,6 +97,15 @@ int target_selector_match(struct exchange *exchange, const struct target *target
 	return r;
 }
 
+bool object_is_meant(struct agent *agent, const struct selector_match *selector_match,
+		     const struct object *object)
+{
+	bool asks = object->kind == KIND_POD && selector_match_asks(selector_match, "status.phase");
+
+	return selector_match_shown(selector_match, object,
+				    asks ? agent_pod_phase(agent, object) : NULL);
+}
+
 bool query_flag(const struct exchange *exchange, const char *name)
 {
 	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };

@@ -34,6 +34,10 @@ struct reply_details target_details(const struct target *target, const char *nam
 int target_selector_match(struct exchange *exchange, const struct target *target,
 			  struct selector_match **ret);
 
+/* Does the selection mean the object, as a GET shows it? */
+bool object_is_meant(struct agent *agent, const struct selector_match *selector_match,
+		     const struct object *object);
+
 /* A parameter that is a flag; Kubernetes takes "1", "t", "true". */
 bool query_flag(const struct exchange *exchange, const char *name);
 

@@ -320,6 +320,7 @@ struct sweep_item {
 };
 
 struct sweep {
+	struct agent *agent;       /* borrowed */
 	struct exchange *exchange; /* NULL: the client left; what is queued still happens */
 	struct store *store;
 	struct selector_match *selector_match;
@@ -352,7 +353,7 @@ static int sweep_collect(const struct object *object, void *userdata)
 {
 	struct sweep *sweep = userdata;
 
-	if (!selector_match_matches(sweep->selector_match, object))
+	if (!object_is_meant(sweep->agent, sweep->selector_match, object))
 		return 0;
 	if (sweep->count == sweep->allocated) {
 		size_t allocated = sweep->allocated ? sweep->allocated * 2 : 64;
@@ -467,6 +468,7 @@ void objects_delete_collection(struct exchange *exchange, const struct target *t
 		reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;
 	}
+	sweep->agent = exchange->agent;
 	sweep->store = agent_store(exchange->agent);
 	sweep->selector_match = selector_match;
 	sweep->row = target->row;

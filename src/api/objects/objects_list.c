@@ -188,7 +188,7 @@ static int collect(const struct object *object, void *userdata)
 	struct question *question = userdata;
 	struct list *list = question->list;
 
-	if (!selector_match_matches(question->selector_match, object))
+	if (!object_is_meant(list->agent, question->selector_match, object))
 		return 0;
 	if (question->limit > 0 && list->count == question->limit) {
 		question->beyond++;

@@ -413,6 +413,20 @@ static bool refuse_now(struct exchange *exchange)
 	return true;
 }
 
+/* A phase that is shown and not stored has no change before and after. Replies when it is refused.
+ */
+static int check_fields(struct exchange *exchange, const struct watch *watch)
+{
+	if (watch->row->kind != KIND_POD || !agent_shows_phases(exchange->agent) ||
+	    !selector_match_asks(watch->selector_match, "status.phase"))
+		return 0;
+	refuse_options(
+		exchange, "ListOptions",
+		"fieldSelector: Forbidden: a watch cannot select by status.phase: select in a "
+		"list, or watch all");
+	return -EINVAL;
+}
+
 void objects_watch(struct exchange *exchange, const struct target *target)
 {
 	struct watch_options options = { 0 };
@@ -427,6 +441,8 @@ void objects_watch(struct exchange *exchange, const struct target *target)
 		return;
 	}
 	r = target_selector_match(exchange, target, &watch->selector_match);
+	if (r == 0)
+		r = check_fields(exchange, watch);
 	if (r == 0)
 		r = begin(watch, &options);
 	if (r < 0) {

@@ -381,11 +381,13 @@ static bool is_flag(const char *path)
 }
 
 static bool term_holds(const struct field_term *term, const struct object *object,
-		       struct cJSON **tree)
+		       const char *phase, struct cJSON **tree)
 {
 	const char *path = strcmp(term->path, "source") == 0 ? "source.component" : term->path;
 	const char *text = decoded_text(object, path);
 
+	if (phase && strcmp(path, "status.phase") == 0)
+		text = phase;
 	if (!text && !*tree)
 		*tree = object_tree(object);
 	if (!text && !*tree)
@@ -397,8 +399,22 @@ static bool term_holds(const struct field_term *term, const struct object *objec
 	return (strcmp(text, term->value) == 0) == term->equal;
 }
 
+bool selector_match_asks(const struct selector_match *selector_match, const char *path)
+{
+	for (size_t i = 0; selector_match && i < selector_match->term_count; i++)
+		if (strcmp(selector_match->terms[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 bool selector_match_matches(const struct selector_match *selector_match,
 			    const struct object *object)
+{
+	return selector_match_shown(selector_match, object, NULL);
+}
+
+bool selector_match_shown(const struct selector_match *selector_match, const struct object *object,
+			  const char *phase)
 {
 	cleanup_json struct cJSON *tree = NULL;
 
@@ -410,7 +426,7 @@ bool selector_match_matches(const struct selector_match *selector_match,
 				    &object->meta.labels))
 		return false;
 	for (size_t i = 0; i < selector_match->term_count; i++)
-		if (!term_holds(&selector_match->terms[i], object, &tree))
+		if (!term_holds(&selector_match->terms[i], object, phase, &tree))
 			return false;
 	return true;
 }

@@ -32,3 +32,10 @@ struct selector_match *selector_match_free(struct selector_match *selector_match
 /* A selection that is NULL matches every object. Without memory nothing matches. */
 bool selector_match_matches(const struct selector_match *selector_match,
 			    const struct object *object);
+/* The same of an object that is shown with another status.phase than it has. @phase: NULL: it is
+ * not.
+ */
+bool selector_match_shown(const struct selector_match *selector_match, const struct object *object,
+			  const char *phase);
+/* Is the field among what is selected by? */
+bool selector_match_asks(const struct selector_match *selector_match, const char *path);
