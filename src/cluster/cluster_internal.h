@@ -191,6 +191,15 @@ int writes_new(struct cluster *cluster);
 struct writes *writes_free(struct writes *writes);
 void writes_view(const struct cluster *cluster, struct cJSON *view);
 
+/* ---- write_patch.c ---- */
+
+/* What the server alone writes goes. */
+void write_patch_strip(struct cJSON *tree);
+/* "" where nothing differs; each names @version, of the server, which it changes; 0: any. Return:
+ * 0; -ENOMEM. Freed with free(), also after a failure. */
+int write_patch_make(const struct object *present, const struct object *wanted, uint64_t version,
+		     char **ret_main, char **ret_status);
+
 /* ---- server_tokens.c ---- */
 
 int tokens_new(struct cluster *cluster);

@@ -15,7 +15,6 @@
 #include "object/json/json.h"
 #include "store/group.h"
 
-#include <inttypes.h>
 #include <utlist.h>
 
 enum { CONFLICTS_MAX = 5 };
@@ -101,91 +100,6 @@ static void on_mirrored(void *userdata, int error, const struct object *result,
 	free(sending);
 }
 
-/* ---- patches ---- */
-
-static void add_difference(const struct cJSON *old, const struct cJSON *new, struct cJSON *patch);
-
-static void add_member(const struct cJSON *before, const struct cJSON *after, struct cJSON *patch)
-{
-	const char *key = json_key(after);
-	struct cJSON *inner;
-
-	if (json_equal(before, after))
-		return;
-	if (!json_is_object(before) || !json_is_object(after)) {
-		(void) json_set(patch, key, json_copy(after));
-		return;
-	}
-	inner = json_new_object();
-	add_difference(before, after, inner);
-	(void) json_set(patch, key, inner);
-}
-
-/* RFC 7386: what a merge of @patch makes of @old is @new. */
-static void add_difference(const struct cJSON *old, const struct cJSON *new, struct cJSON *patch)
-{
-	const struct cJSON *item;
-
-	for (item = json_first(old); item; item = json_next(item))
-		if (!json_get(new, json_key(item)))
-			(void) json_set_null(patch, json_key(item));
-	for (item = json_first(new); item; item = json_next(item))
-		add_member(json_get(old, json_key(item)), item, patch);
-}
-
-/* What the server alone writes. */
-static void strip(struct cJSON *tree)
-{
-	static const char *const keys[] = { "resourceVersion", "uid", "creationTimestamp",
-					    "generation", "managedFields" };
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		json_remove(metadata, keys[i]);
-}
-
-/* NULL: no memory; "": nothing differs. @version: of the server, which it changes; 0: any. */
-static char *patch_text(const struct object *present, struct cJSON *patch, uint64_t version)
-{
-	char text[24];
-
-	if (json_count(patch) == 0)
-		return strdup("");
-	if (version > 0 && present->kind != KIND_NODE) {
-		(void) snprintf(text, sizeof(text), "%" PRIu64, version);
-		(void) json_set_string(json_ensure_object(patch, "metadata"), "resourceVersion",
-				       text);
-	}
-	return json_print(patch);
-}
-
-static int make_patches(struct sending *sending, const struct object *present, char **ret_main)
-{
-	cleanup_json struct cJSON *old = object_tree(present);
-	cleanup_json struct cJSON *new = object_tree(sending->write->object);
-	cleanup_json struct cJSON *main_patch = json_new_object();
-	cleanup_json struct cJSON *status_patch = json_new_object();
-	cleanup_json struct cJSON *inner = json_new_object();
-	uint64_t version = versions_find(sending->cluster, present->meta.uid);
-
-	strip(old);
-	strip(new);
-	if (kind_row(present->kind)->has_status) {
-		add_difference(json_get(old, "status"), json_get(new, "status"), inner);
-		if (json_count(inner) > 0)
-			(void) json_set(status_patch, "status", TAKE_PTR(inner));
-		json_remove(old, "status");
-		json_remove(new, "status");
-	}
-	add_difference(old, new, main_patch);
-	free(sending->status_patch);
-	*ret_main = patch_text(present, main_patch, version);
-	/* After the first patch the version is another one. */
-	sending->status_patch =
-		patch_text(present, status_patch, json_count(main_patch) > 0 ? 0 : version);
-	return sending->status_patch && *ret_main ? 0 : -ENOMEM;
-}
-
 /* ---- sending ---- */
 
 static void on_answer(void *userdata, const struct http_answer *answer);
@@ -219,7 +133,7 @@ static int send_create(struct sending *sending)
 	cleanup_json struct cJSON *tree = object_tree(sending->write->object);
 	cleanup_free char *body = NULL;
 
-	strip(tree);
+	write_patch_strip(tree);
 	body = json_print(tree);
 	return body ? send(sending, "POST", "", body) : -ENOMEM;
 }
@@ -297,7 +211,10 @@ static void begin_update(struct sending *sending)
 		end(sending, r, NULL, &why);
 		return;
 	}
-	r = make_patches(sending, present, &body);
+	free(TAKE_PTR(sending->status_patch));
+	r = write_patch_make(present, sending->write->object,
+			     versions_find(sending->cluster, present->meta.uid), &body,
+			     &sending->status_patch);
 	if (r == 0 && *body == '\0' && *sending->status_patch == '\0') {
 		end(sending, 0, present, NULL);
 		return;
