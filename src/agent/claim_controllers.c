@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_controllers - makes the controllers of claims: the binder, that of ephemeral volumes, and
- * that of snapshot schedules
+ * claim_controllers - makes the controllers of claims: the binder, that of ephemeral volumes, that of
+ * snapshot schedules, the local provisioner
  *
  * Nothing is decided here.
  */
 #include "agent/parts.h"
+#include "agent/wiring.h"
 
 static int open_binder(struct agent *agent)
 {
@@ -76,4 +77,24 @@ void agent_close_claim_controllers(struct agent *agent)
 	agent->controllers.schedules = snapshot_schedules_free(agent->controllers.schedules);
 	agent->controllers.ephemeral = ephemeral_volumes_free(agent->controllers.ephemeral);
 	agent->controllers.binder = pv_binder_free(agent->controllers.binder);
+}
+
+int agent_open_directories(struct agent *agent, struct failure *reterr)
+{
+	const struct volume_directories_options options = {
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.to_loop = agent->to_loop,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.own = &agent->host.own,
+		.copies = &agent->views.copies,
+		.is_in_use = agent_uses_volume,
+		.is_complete = agent_has_all_sources,
+		.record = agent_record_event,
+		.userdata = agent,
+	};
+	int r = volume_directories_new(&options, &agent->controllers.directories);
+
+	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
 }

@@ -519,28 +519,6 @@ struct cJSON *agent_view_foreign_volumes(struct agent *agent)
 	return foreign_volumes_view(agent->foreign_volumes);
 }
 
-/* ---- provision/ ---- */
-
-int agent_open_directories(struct agent *agent, struct failure *reterr)
-{
-	const struct volume_directories_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.to_loop = agent->to_loop,
-		.store = agent->store,
-		.node_name = agent->config->node_name,
-		.own = &agent->host.own,
-		.copies = &agent->views.copies,
-		.is_in_use = agent_uses_volume,
-		.is_complete = agent_has_all_sources,
-		.record = agent_record_event,
-		.userdata = agent,
-	};
-	int r = volume_directories_new(&options, &agent->controllers.directories);
-
-	return r < 0 ? failed(reterr, r, "cannot start the local provisioner") : 0;
-}
-
 /* ---- token/ ---- */
 
 /* As when one of its objects changed; the plugin keeps tokens that are still good, and one
