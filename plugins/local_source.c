@@ -53,7 +53,7 @@ int local_source_init(const struct volume_request *request, struct local_source 
 	capacity = pv->origin.capacity ?: "";
 	source.is_image = strcmp(capacity, CAPACITY_IMAGE) == 0;
 	if (*capacity)
-		source.mark = strdup(spec->pv->meta.uid);
+		source.mark = strdup(persistent_volume_mark(pv));
 	if (!source.path || !source.fs_type || !source.options || (*capacity && !source.mark))
 		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", spec->name);
 

@@ -355,6 +355,11 @@ static int check_directories(const struct config *config, struct failure *reterr
 				    "kubeconfig: '%s' is neither an absolute path nor "
 				    "'" KUBECONFIG_IN_CLUSTER "'",
 				    config->kubeconfig);
+	if (config->provisioner && !*config->kubeconfig)
+		return failed_plain(
+			reterr, -EINVAL,
+			"provisioner: there is no kubeconfig; without a cluster volumes "
+			"are made in any case");
 	return 0;
 }
 

@@ -47,6 +47,8 @@ const struct config_row config_rows[] = {
 	       "be a node of this cluster: its objects in place of manifests"),
 	FLAG("keep-secrets", keep_secrets,
 	     "store a cluster's Secrets on disk, for a start without its server"),
+	FLAG("provisioner", provisioner,
+	     "make volumes for a cluster's claims for which this node was selected"),
 	FLAG("new-cluster", new_cluster, "take another cluster's objects in place of those stored",
 	     .command_line_only = true),
 	STRING("volume-paths", "LIST", volume_paths, "",

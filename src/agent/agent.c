@@ -429,7 +429,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent->own.tokens.issuer);
-	if (!cluster_mode(agent))
+	if (cluster_mode_makes_volumes(agent))
 		r = agent_open_directories(agent, reterr);
 	if (r >= 0 && !cluster_mode(agent))
 		r = agent_open_csi_controllers(agent, reterr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_controllers - makes the controllers of claims: the binder, that of ephemeral volumes, that of
- * snapshot schedules, the local provisioner
+ * claim_controllers - makes the controllers of claims: the binder, those of ephemeral volumes and
+ * of snapshot schedules, the local provisioner
  *
  * Nothing is decided here.
  */
@@ -87,6 +87,7 @@ int agent_open_directories(struct agent *agent, struct failure *reterr)
 		.to_loop = agent->to_loop,
 		.store = agent->store,
 		.node_name = agent->config->node_name,
+		.in_cluster = cluster_mode(agent),
 		.own = &agent->host.own,
 		.copies = &agent->views.copies,
 		.is_in_use = agent_uses_volume,

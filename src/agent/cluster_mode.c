@@ -6,10 +6,16 @@
 
 #include "agent/parts.h"
 #include "base/cleanup.h"
+#include "controller/local/local_plan.h"
 
 bool cluster_mode(const struct agent *agent)
 {
 	return *agent->config->kubeconfig != '\0';
+}
+
+bool cluster_mode_makes_volumes(const struct agent *agent)
+{
+	return !cluster_mode(agent) || agent->config->provisioner;
 }
 
 int cluster_mode_make_directory(struct agent *agent, struct failure *reterr)
@@ -33,6 +39,7 @@ int cluster_mode_open(struct agent *agent, struct failure *reterr)
 		.node_name = agent->config->node_name,
 		.kubeconfig = agent->config->kubeconfig,
 		.is_new_cluster = agent->config->new_cluster,
+		.provisions = agent->config->provisioner ? local_is_provisioner : NULL,
 		.complete = agent_on_sources_ready,
 		.userdata = agent,
 	};

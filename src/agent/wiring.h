@@ -68,6 +68,8 @@ int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr);
  */
 
 bool cluster_mode(const struct agent *agent);
+/* Not where other provisioners of the cluster do. */
+bool cluster_mode_makes_volumes(const struct agent *agent);
 
 /* agent->own.store_dir, made when absent. Return: 0 or negative errno. */
 int cluster_mode_make_directory(struct agent *agent, struct failure *reterr);

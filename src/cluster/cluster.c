@@ -3,6 +3,7 @@
  * cluster - builds its parts and takes them down in reverse; see cluster.h
  */
 #include "cluster/cluster_internal.h"
+#include "cluster/provisioning.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -30,10 +31,10 @@ static int make_client(struct cluster *cluster, struct failure *reterr)
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
 {
-	static int (*const parts[])(struct cluster * cluster) = { contact_new, identity_new,
-								  writes_new,  tokens_new,
-								  needed_new,  pods_new,
-								  kinds_new,   server_events_new };
+	static int (*const parts[])(struct cluster *
+				    cluster) = { contact_new, identity_new, writes_new,
+						 tokens_new,  needed_new,   provisioning_new,
+						 pods_new,    kinds_new,    server_events_new };
 	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
 	int r;
 
@@ -66,6 +67,7 @@ struct cluster *cluster_free(struct cluster *cluster)
 		return NULL;
 	(void) server_events_free(cluster->events);
 	(void) kinds_free(cluster->kinds);
+	cluster->provisioning = provisioning_free(cluster->provisioning);
 	(void) pods_free(cluster->pods);
 	(void) needed_free(cluster->needed);
 	(void) writes_free(cluster->writes);
@@ -112,6 +114,7 @@ struct cJSON *cluster_view(const struct cluster *cluster)
 	identity_view(cluster, view);
 	pods_view(cluster, view);
 	needed_view(cluster, view);
+	provisioning_view(cluster, view);
 	writes_view(cluster, view);
 	server_events_view(cluster, view);
 	return view;

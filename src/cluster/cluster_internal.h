@@ -4,8 +4,8 @@
  *
  * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
  * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
- * CSIDrivers), writes.c (what goes to the server), contact.c (what is known of the server),
- * credentials.c.
+ * CSIDrivers), provisioning.c (claims and volumes of the local provisioner), writes.c (what goes to
+ * the server), contact.c (what is known of the server), credentials.c.
  */
 #pragma once
 
@@ -27,6 +27,8 @@ struct credentials;
 struct writes;
 struct tokens;
 struct server_events;
+struct provisioning;
+struct deleted_claims;
 struct version;
 
 enum {
@@ -51,6 +53,7 @@ struct cluster {
 	struct writes *writes;
 	struct tokens *tokens;
 	struct server_events *events;
+	struct provisioning *provisioning; /* NULL: no volumes are made here */
 	struct version *versions;
 };
 
@@ -169,6 +172,8 @@ enum {
 int needed_new(struct cluster *cluster);
 struct needed *needed_free(struct needed *needed);
 void needed_use(struct needed *needed, const struct object_reference *reference, bool is_used);
+/* Does a pod lead to it? */
+bool needed_uses(const struct needed *needed, const struct object_reference *reference);
 /* As cluster_is_unknown(). */
 bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference);
 /* Every pod is known: what is stored and not needed may go. */

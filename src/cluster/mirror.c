@@ -5,6 +5,7 @@
  * Nothing is repeated here: an object that could not be stored comes again with the next list.
  */
 #include "cluster/cluster_internal.h"
+#include "cluster/provisioning.h"
 
 #include "base/log.h"
 #include "object/json/json.h"
@@ -24,6 +25,8 @@ static void on_stored(void *userdata, int error, const struct object *result,
 
 void mirror_put(struct cluster *cluster, const struct object *object)
 {
+	if (provisioning_holds_back(cluster, object))
+		return;
 	if (store_mirror(cluster->options.store, object, on_stored, NULL) < 0)
 		log_message(LOG_ERR, "out of memory: %s '%s/%s' is not stored",
 			    kind_row(object->kind)->singular, object->meta.name_space,

@@ -11,6 +11,7 @@
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "cluster/cluster_internal.h"
+#include "cluster/provisioning.h"
 #include "cluster/watch_rights.h"
 
 #include "base/cleanup.h"
@@ -65,9 +66,16 @@ static const struct object *stored(const struct item *item)
 			 item->name);
 }
 
+/* Whether the server has it is known now. */
+static void note_absent(struct item *item, bool is_absent)
+{
+	item->is_absent = is_absent;
+	provisioning_learned(item->needed->cluster, item->kind, item->name_space, item->name);
+}
+
 static void put(struct item *item, const struct object *object)
 {
-	item->is_absent = false;
+	note_absent(item, false);
 	versions_note(item->needed->cluster, object);
 	mirror_put(item->needed->cluster, object);
 }
@@ -185,7 +193,7 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 			read_now(item);
 			return;
 		}
-		item->is_absent = true;
+		note_absent(item, true);
 		take_away(item);
 	}
 	if (!item->list_watch || (!item->is_absent && !stored(item)))
@@ -258,7 +266,7 @@ static void change(void *userdata, const struct server_event *event)
 	if (event->type != SERVER_DELETED)
 		take_listed(item, &event->object);
 	else if (object && strcmp(object->meta.name, item->name) == 0) {
-		item->is_absent = true;
+		note_absent(item, true);
 		remove_stored(item->needed->cluster, object);
 	}
 }
@@ -479,6 +487,11 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 	(void) sd_event_source_set_enabled(needed->sweep, SD_EVENT_ONESHOT);
 }
 
+bool needed_uses(const struct needed *needed, const struct object_reference *reference)
+{
+	return find(needed, reference) != NULL;
+}
+
 /* Without memory there is no item, and no answer either. */
 bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference)
 {
@@ -495,7 +508,8 @@ static int sweep_object(const struct object *object, void *userdata)
 	const struct object_reference reference = { object->kind, object->meta.name_space,
 						    object->meta.name };
 
-	if (needed_is_served(&reference) && !find(needed, &reference))
+	if (needed_is_served(&reference) && !find(needed, &reference) &&
+	    !provisioning_keeps(needed->cluster, object))
 		remove_stored(needed->cluster, object);
 	return 0;
 }
@@ -520,12 +534,9 @@ static void drop_orphaned_volumes(struct needed *needed)
 
 void needed_sweep(struct needed *needed)
 {
-	static const enum object_kind kinds[] = {
-		KIND_PERSISTENT_VOLUME_CLAIM,
-		KIND_PERSISTENT_VOLUME,
-		KIND_SECRET,
-		KIND_CONFIG_MAP,
-	};
+	static const enum object_kind kinds[] = { KIND_PERSISTENT_VOLUME_CLAIM,
+						  KIND_PERSISTENT_VOLUME, KIND_SECRET,
+						  KIND_CONFIG_MAP };
 
 	drop_orphaned_volumes(needed);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

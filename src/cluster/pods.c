@@ -11,6 +11,7 @@
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "cluster/cluster_internal.h"
+#include "cluster/provisioning.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -239,6 +240,7 @@ static void on_complete(void *userdata, int error, const struct object *result,
 	complete->pods->complete = NULL;
 	complete->pods->is_complete = true;
 	needed_sweep(cluster->needed);
+	provisioning_begin(cluster);
 	kinds_annotate(cluster->kinds);
 	cluster->options.complete(cluster->options.userdata);
 }

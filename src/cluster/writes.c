@@ -6,13 +6,18 @@
  * /status; what does not differ is not sent. It names the server's version, except for the own
  * Node, whose fields podvold alone writes; a conflict of a write that can be made again is made
  * again out of what the server has. One write of an object at a time, in their order. A refusal is
- * the writer's to handle, and is kept for people.
+ * the writer's to handle, and is kept for people. A volume whose directory is being made is kept in
+ * the store alone until it is finished: the cluster's binder would bind it at once.
  */
 #include "cluster/cluster_internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/uuid.h"
 #include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
+#include "object/timestamp.h"
 #include "store/group.h"
 
 #include <utlist.h>
@@ -100,6 +105,52 @@ static void on_mirrored(void *userdata, int error, const struct object *result,
 	free(sending);
 }
 
+/* ---- what is stored ---- */
+
+static const struct object *present_of(const struct sending *sending)
+{
+	const struct write *write = sending->write;
+
+	return store_get(sending->cluster->options.store, write->kind, write->name_space,
+			 write->name);
+}
+
+static bool is_unfinished(const struct object *object)
+{
+	return object && object->kind == KIND_PERSISTENT_VOLUME &&
+	       object->persistent_volume->origin.is_unfinished;
+}
+
+static void take_object(struct sending *sending, const struct object *object)
+{
+	if (store_mirror(sending->cluster->options.store, object, on_mirrored, sending) < 0)
+		refuse(sending, -ENOMEM, "is written, and not stored here");
+	else
+		sending->is_stored = true;
+}
+
+/* What a server would add, so that it is an object like others. */
+static void keep_here(struct sending *sending)
+{
+	cleanup_json struct cJSON *tree = object_tree(sending->write->object);
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	cleanup_object const struct object *made = NULL;
+	struct failure why = { 0 };
+	char uid[UUID_BYTES], now[TIMESTAMP_BYTES];
+	int r = present_of(sending) ? -EEXIST : uuid_make(uid);
+
+	if (r == 0) {
+		timestamp_print(realtime_usec(), now);
+		(void) json_set_string(metadata, "uid", uid);
+		(void) json_set_string(metadata, "creationTimestamp", now);
+		r = object_from_json(tree, &made, &why);
+	}
+	if (r == 0)
+		take_object(sending, made);
+	else
+		refuse(sending, r, "cannot be kept");
+}
+
 /* ---- sending ---- */
 
 static void on_answer(void *userdata, const struct http_answer *answer);
@@ -162,14 +213,6 @@ static int send_status(struct sending *sending)
 	return send(sending, "PATCH", "/status", body);
 }
 
-static const struct object *present_of(const struct sending *sending)
-{
-	const struct write *write = sending->write;
-
-	return store_get(sending->cluster->options.store, write->kind, write->name_space,
-			 write->name);
-}
-
 /* The write is made for another version than the store has now: again, or not at all. */
 static int edit_again(struct sending *sending, const struct object *present, struct failure *why)
 {
@@ -211,6 +254,16 @@ static void begin_update(struct sending *sending)
 		end(sending, r, NULL, &why);
 		return;
 	}
+	if (is_unfinished(present) && is_unfinished(sending->write->object)) {
+		take_object(sending, sending->write->object);
+		return;
+	}
+	if (is_unfinished(present)) {
+		r = send_create(sending);
+		if (r < 0)
+			refuse(sending, r, "cannot be sent");
+		return;
+	}
 	free(TAKE_PTR(sending->status_patch));
 	r = write_patch_make(present, sending->write->object,
 			     versions_find(sending->cluster, present->meta.uid), &body,
@@ -225,6 +278,8 @@ static void begin_update(struct sending *sending)
 		refuse(sending, r, "cannot be sent");
 }
 
+static void take_deletion(struct sending *sending);
+
 static void begin(struct sending *sending)
 {
 	int r = 0;
@@ -234,9 +289,17 @@ static void begin(struct sending *sending)
 	sending->cluster->writes->count++;
 	switch (sending->write->verb) {
 	case ADMIT_CREATE:
+		if (is_unfinished(sending->write->object)) {
+			keep_here(sending);
+			return;
+		}
 		r = send_create(sending);
 		break;
 	case ADMIT_DELETE:
+		if (is_unfinished(present_of(sending))) {
+			take_deletion(sending);
+			return;
+		}
 		r = send_delete(sending);
 		break;
 	case ADMIT_UPDATE:
@@ -248,14 +311,6 @@ static void begin(struct sending *sending)
 }
 
 /* ---- answers ---- */
-
-static void take_object(struct sending *sending, const struct object *object)
-{
-	if (store_mirror(sending->cluster->options.store, object, on_mirrored, sending) < 0)
-		refuse(sending, -ENOMEM, "is written, and not stored here");
-	else
-		sending->is_stored = true;
-}
 
 /* A watch was faster than the answer: what it has shown is newer, and stays. */
 static void keep_newer(struct sending *sending, const struct object *answered)
@@ -280,11 +335,30 @@ static void take_deletion(struct sending *sending)
 		sending->is_stored = true;
 }
 
+/* The volume waits for finalizers, as the answer has it. */
+static bool is_being_deleted(struct sending *sending, const struct http_answer *answer,
+			     const struct object **ret)
+{
+	const struct write *write = sending->write;
+	cleanup_json struct cJSON *tree = NULL;
+	struct failure why = { 0 };
+
+	if (write->kind != KIND_PERSISTENT_VOLUME || write->dry_run ||
+	    server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,
+			       ret, &why) < 0)
+		return false;
+	tree = object_tree(*ret);
+	return json_count(json_get(json_get(tree, "metadata"), "finalizers")) > 0;
+}
+
 /* Return: false: it is not to be tried again. */
 static bool try_again(struct sending *sending, const struct http_answer *answer)
 {
-	if (answer->status != 409 || sending->write->verb != ADMIT_UPDATE ||
-	    !sending->write->edit || sending->conflicts >= CONFLICTS_MAX)
+	/* What was finished has been created, and the answer was lost. */
+	bool can_read = sending->write->edit || is_unfinished(present_of(sending));
+
+	if (answer->status != 409 || sending->write->verb != ADMIT_UPDATE || !can_read ||
+	    sending->conflicts >= CONFLICTS_MAX)
 		return false;
 	sending->conflicts++;
 	sending->step = STEP_READ;
@@ -396,8 +470,12 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 		take_refusal(sending, answer);
 		return;
 	}
-	if (write->verb == ADMIT_DELETE) {
+	if (write->verb == ADMIT_DELETE && !is_being_deleted(sending, answer, &object)) {
 		take_deletion(sending);
+		return;
+	}
+	if (write->verb == ADMIT_DELETE) {
+		take_object(sending, object);
 		return;
 	}
 	r = server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,

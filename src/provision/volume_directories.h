@@ -26,6 +26,7 @@ struct volume_directories_options {
 	struct worker_return *to_loop;
 	struct store *store;
 	const char *node_name;
+	bool in_cluster;                   /* as local_provisioner_options has it */
 	const struct own_directories *own; /* where no volume is made */
 	struct copies *copies;             /* those under way are in it */
 	/* Questions and events of the local provisioner. */

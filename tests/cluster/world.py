@@ -9,6 +9,7 @@ from joined import Joined
 from node import eventually
 from wire import Wire
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 PODS = "/api/v1/namespaces/default/pods"
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 
@@ -48,6 +49,15 @@ class World:
         made = Wire(("127.0.0.1", self.cluster.port))
         self.stack.callback(made.close)
         return made
+
+    def grant(self):
+        """What examples/cluster/rbac.yaml gives, until the end of the test."""
+        import yaml  # only where a cluster can be built
+        with open(os.path.join(HERE, "../../examples/cluster/rbac.yaml"), encoding="utf-8") as file:
+            made = list(yaml.safe_load_all(file))
+        self.cluster.create(*made)
+        for one in made:
+            self.stack.callback(self.cluster.delete, cluster.item(one))
 
     def source(self, name, content="content"):
         return node.source(self.data, name, content)

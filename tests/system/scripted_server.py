@@ -3,7 +3,8 @@
 
 Plain HTTP on loopback. It gives a node the rights that a real one gave (tests/cluster/ asks a real one): pods by
 the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pods of the node refer to; all else is
-403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC. fault, when set, gets each request (method, path with query) and answers
+403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC, and writes those that
+may be written. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
 that is not there, and of each that was patched, and the answer waits for its return; slow that of each that is read.
 """
@@ -18,7 +19,8 @@ KINDS = {"pods": ("v1", "Pod"), "nodes": ("v1", "Node"), "persistentvolumes": ("
          "persistentvolumeclaims": ("v1", "PersistentVolumeClaim"), "secrets": ("v1", "Secret"),
          "configmaps": ("v1", "ConfigMap"), "namespaces": ("v1", "Namespace"), "events": ("v1", "Event"),
          "csidrivers": ("storage.k8s.io/v1", "CSIDriver"), "csinodes": ("storage.k8s.io/v1", "CSINode"),
-         "volumeattachments": ("storage.k8s.io/v1", "VolumeAttachment")}
+         "volumeattachments": ("storage.k8s.io/v1", "VolumeAttachment"),
+         "storageclasses": ("storage.k8s.io/v1", "StorageClass")}
 
 
 def merge(target, patch):
@@ -114,7 +116,7 @@ class Cluster:
 class Server:
     def __init__(self, cluster):
         self.cluster, self.fault, self.late, self.slow, self.requests, self.generation = cluster, None, None, None, [], 0
-        self.grants = set()
+        self.grants, self.writes = set(), set()
         server = self
 
         class Handler(RequestHandler):
@@ -321,7 +323,7 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
         """As NodeRestriction and the authorizer have it."""
         node = self.scripted.cluster.node
         return plural in ("nodes", "csinodes") and name == node or (plural, sub) in (
-            ("pods", "status"), ("persistentvolumeclaims", "status")) or plural == "events"
+            ("pods", "status"), ("persistentvolumeclaims", "status")) or plural == "events" or plural in self.scripted.writes
 
     def write(self, method, plural, namespace, name, sub, body):
         cluster = self.scripted.cluster

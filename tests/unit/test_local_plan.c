@@ -61,7 +61,9 @@ static int plan(const struct expectation *wanted, struct local_plan *ret, struct
 	cleanup_object const struct object *class = object_of(wanted->storage_class);
 	cleanup_object const struct object *node = wanted->node ? object_of(wanted->node) : NULL;
 	cleanup_json struct cJSON *map = NULL;
-	struct local_request request = { claim->claim, class->storage_class, node, NULL };
+	struct local_request request = { .claim = claim->claim,
+					 .storage_class = class->storage_class,
+					 .node = node };
 
 	if (wanted->map)
 		assert_int_equal(local_node_map_parse(wanted->map, &map, why), 0);

@@ -73,6 +73,29 @@ static void test_a_full_volume(void **state)
 	(void) object_unref(object);
 }
 
+static void check_mark(const char *annotations, const char *mark)
+{
+	cleanup_free char *text = NULL;
+	cleanup_object const struct object *object = NULL;
+
+	assert_true(asprintf(&text,
+			     HEAD
+			     "  uid: u-own\n  annotations: {%s}\n"
+			     "spec:\n" CAPACITY MODES
+			     "  claimRef: {namespace: ns, name: data, uid: u-claim}\n" HOST_PATH,
+			     annotations) > 0);
+	object = object_of(text);
+	assert_string_equal(persistent_volume_mark(object->persistent_volume), mark);
+}
+
+static void test_its_directory_has_a_mark(void **state)
+{
+	check_mark("", "u-own");
+	check_mark("podvol.io/marked-by: volume", "u-own");
+	check_mark("podvol.io/marked-by: claim", "u-claim");
+	(void) state;
+}
+
 static void test_defaults(void **state)
 {
 	const struct object *object = object_of(MINIMAL(HOST_PATH));
@@ -332,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_full_volume),
+		cmocka_unit_test(test_its_directory_has_a_mark),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_a_host_path_has_a_type),
 		cmocka_unit_test(test_other_sources),

@@ -76,7 +76,7 @@ static int find_clone(struct store *store, const struct persistent_volume_claim 
 	ret->volume = volume;
 	ret->from = (struct directory_source){ .base_path = ret->base_path,
 					       .name = ret->name,
-					       .mark = volume->object->meta.uid,
+					       .mark = persistent_volume_mark(volume),
 					       .capacity = volume->origin.capacity };
 	return 0;
 }

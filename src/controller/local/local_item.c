@@ -72,6 +72,13 @@ static const struct object *node_named(struct local_provisioner *provisioner, co
 	return store_get(provisioner->options.store, KIND_NODE, "", name);
 }
 
+static bool is_wanted_here(struct local_provisioner *provisioner, const struct object *claim,
+			   const struct storage_class *class)
+{
+	return local_should_provision(claim->claim, class, provisioner->options.node_name) &&
+	       (claim->claim->selected_node[0] || !provisioner->options.in_cluster);
+}
+
 /* ---- telling and trying again ---- */
 
 void local_item_report(struct item *item, const struct object *about, const char *type,
@@ -268,6 +275,7 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 		.storage_class = class,
 		.node = node_named(provisioner, provisioner->options.node_name),
 		.node_map = provisioner->node_map,
+		.in_cluster = provisioner->options.in_cluster,
 	};
 	struct failure failure = { .error = 0 };
 	int r;
@@ -301,14 +309,14 @@ static void look_at_claim(struct item *item, const struct object *claim)
 	struct directory_order order = { .deed = DIRECTORY_CHOOSE };
 	char text[FAILURE_TEXT_BYTES];
 
-	if (local_should_reschedule(claim->claim, class,
+	if (!provisioner->options.in_cluster &&
+	    local_should_reschedule(claim->claim, class,
 				    node_named(provisioner, claim->claim->selected_node) != NULL)) {
 		write_without(item, claim, ANNOTATION_SELECTED_NODE);
 		return;
 	}
-	if (!local_should_provision(claim->claim, class, provisioner->options.node_name) ||
-	    work_item_backs_off(&item->work) || plan(item, claim, class) < 0 ||
-	    !find_source(item, claim, &source))
+	if (!is_wanted_here(provisioner, claim, class) || work_item_backs_off(&item->work) ||
+	    plan(item, claim, class) < 0 || !find_source(item, claim, &source))
 		return;
 	if (item->work.failures == 0) {
 		(void) snprintf(text, sizeof(text),
@@ -333,7 +341,7 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.deed = deed,
 		.base_paths = &place.base_path,
 		.base_count = 1,
-		.mark = volume->object->meta.uid,
+		.mark = persistent_volume_mark(volume),
 		.mode = item->plan.mode,
 		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
 		.fs_type = volume->fs_type,
@@ -438,8 +446,7 @@ static void look_at_unfinished(struct item *item, const struct persistent_volume
 	const struct object *claim = claim_of(item, volume);
 	const struct storage_class *class = claim ? class_of(provisioner_of(item), claim) : NULL;
 	bool wanted = claim && !volume->object->meta.deletes && !item->must_go &&
-		      local_should_provision(claim->claim, class,
-					     provisioner_of(item)->options.node_name);
+		      is_wanted_here(provisioner_of(item), claim, class);
 
 	if (volume->object->meta.deletes && item->is_unmade)
 		return; /* it only waits for finalizers */

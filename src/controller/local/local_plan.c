@@ -212,6 +212,8 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 			       sources->volume_name);
 	local_set_annotation(plan, ANNOTATION_PROVISIONED_BY, class->provisioner);
 	local_set_annotation(plan, ANNOTATION_UNFINISHED, "yes");
+	if (sources->request->in_cluster)
+		local_set_annotation(plan, ANNOTATION_MARKED_BY, "claim");
 	spec = json_ensure_object(plan->volume, "spec");
 	(void) json_set(spec, "accessModes", json_copy(json_get(asked, "accessModes")));
 	(void) json_set_string(json_add_object(spec, "capacity"), "storage",

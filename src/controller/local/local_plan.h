@@ -27,6 +27,7 @@ struct local_request {
 	const struct storage_class *storage_class;
 	const struct object *node;    /* the selected one, this one; NULL: there is no such Node */
 	const struct cJSON *node_map; /* local_node_map_parse()'s; NULL: none */
+	bool in_cluster;              /* the directory is made before the volume has its uid */
 };
 
 struct local_plan {

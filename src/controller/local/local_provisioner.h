@@ -68,8 +68,11 @@ typedef void directory_done_fn(void *userdata, int error, const struct directory
 struct local_provisioner_options {
 	sd_event *event; /* borrowed: for tries after a while */
 	int64_t priority;
-	struct store *store;           /* borrowed */
-	const char *node_name;         /* borrowed */
+	struct store *store;   /* borrowed */
+	const char *node_name; /* borrowed */
+	/* Others provision for other nodes: what no node was selected for is theirs as well, and
+	 * only the scheduler chooses another one. */
+	bool in_cluster;
 	controller_event_fn *event_fn; /* Provisioning, ProvisioningSucceeded, ... */
 	/* Has it done on a thread. Return: 0; -ENOMEM. */
 	int (*start)(void *userdata, const struct directory_order *order, directory_done_fn *done,

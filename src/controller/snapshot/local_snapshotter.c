@@ -150,7 +150,7 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 	place = (struct local_snapshot_place){ .base_path = base_path, .name = name };
 	source = (struct directory_source){ .base_path = from.base_path,
 					    .name = from.name,
-					    .mark = object->meta.uid,
+					    .mark = persistent_volume_mark(volume),
 					    .capacity = volume->origin.capacity };
 	return start_order(order, content, &place, &source, reterr);
 }

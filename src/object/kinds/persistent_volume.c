@@ -428,6 +428,13 @@ static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_CLAIM_DELETED));
 	volume->origin.deleted_by =
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY));
+	volume->origin.is_marked_by_claim =
+		strcmp(metadata_annotation(tree, ANNOTATION_MARKED_BY) ?: "", "claim") == 0;
+}
+
+const char *persistent_volume_mark(const struct persistent_volume *volume)
+{
+	return volume->origin.is_marked_by_claim ? volume->claim_uid : volume->object->meta.uid;
 }
 
 int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,

@@ -23,6 +23,7 @@
 #define ANNOTATION_CAPACITY         "podvol.io/capacity"
 #define ANNOTATION_CLAIM_DELETED    "podvol.io/claim-deleted"
 #define ANNOTATION_DELETED_BY       "podvol.io/deleted-by"
+#define ANNOTATION_MARKED_BY        "podvol.io/marked-by"
 
 enum access_mode {
 	ACCESS_READ_WRITE_ONCE = 1 << 0,
@@ -62,6 +63,7 @@ struct volume_origin {
 	const char *capacity;       /* how its size is enforced: "quota", "image"; "" not */
 	const char *claim_deleted;  /* uid of the claim, once that was deleted */
 	const char *deleted_by;     /* who did, in words */
+	bool is_marked_by_claim;    /* see persistent_volume_mark() */
 };
 
 /* Sources that a program mounts. */
@@ -105,6 +107,10 @@ struct persistent_volume {
 	enum volume_phase phase;
 	const char *reason; /* status.reason */
 };
+
+/* What its directory bears, for one that podvol made: the uid of its claim where the directory was
+ * made before a cluster's server gave the volume its uid, else its own. */
+const char *persistent_volume_mark(const struct persistent_volume *volume);
 
 /* As the API writes them; "" for the values UNSET. */
 const char *volume_phase_name(enum volume_phase phase);
