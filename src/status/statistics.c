@@ -277,14 +277,15 @@ static void on_plugin_metrics(void *userdata, const struct volume_metrics *metri
 			      const struct failure *failure)
 {
 	struct probe *probe = userdata;
+	bool ask_files = failure && failure->error == -EOPNOTSUPP;
 
-	leave_plugin(probe);
-	if (failure && failure->error == -EOPNOTSUPP) {
+	if (!ask_files)
+		fullness_take_metrics(&probe->fullness, metrics, failure);
+	leave_plugin(probe); /* and what both point to */
+	if (ask_files)
 		worker_submit(probe->statistics->pool, &probe->job);
-		return;
-	}
-	fullness_take_metrics(&probe->fullness, metrics, failure);
-	probe_over(probe);
+	else
+		probe_over(probe);
 }
 
 /* A driver that is not there is not waited for: the file system may know. */

@@ -234,12 +234,17 @@ static struct {
 	struct volume_metrics_call call;
 	volume_metrics_fn *done;
 	void *userdata;
+	/* What it answers with lives as long as it does, as a driver's. */
+	struct volume_metrics metrics;
+	struct failure failure;
 	unsigned int freed;
 } plugin_call;
 
 static void free_plugin_call(struct volume_metrics_call *call)
 {
 	assert_ptr_equal(call, &plugin_call.call);
+	plugin_call.metrics = (struct volume_metrics){ 0 };
+	plugin_call.failure = (struct failure){ 0 };
 	plugin_call.freed++;
 }
 
@@ -257,10 +262,6 @@ static int start_metrics(const struct volume_request *request, const char *path,
 
 static void test_plugin_is_asked_first(void **state)
 {
-	static const struct volume_metrics metrics = { .capacity = 7,
-						       .has_condition = true,
-						       .condition = "well" };
-	static const struct failure unsupported = { .error = -EOPNOTSUPP };
 	struct agent_world *world = *state;
 	struct answer answer;
 
@@ -268,7 +269,10 @@ static void test_plugin_is_asked_first(void **state)
 	world->plugin.start_metrics = start_metrics;
 	mount_at(world, "data", "/data", false);
 	ask(world, &answer);
-	plugin_call.done(plugin_call.userdata, &metrics, NULL);
+	plugin_call.metrics = (struct volume_metrics){ .capacity = 7,
+						       .has_condition = true,
+						       .condition = "well" };
+	plugin_call.done(plugin_call.userdata, &plugin_call.metrics, NULL);
 	assert_int_equal(answer.count, 1);
 	assert_int_equal(plugin_call.freed, 1);
 	assert_int_equal(atomic_load(&asked), 0);
@@ -278,7 +282,8 @@ static void test_plugin_is_asked_first(void **state)
 	json_free(answer.tree);
 
 	ask(world, &answer);
-	plugin_call.done(plugin_call.userdata, &metrics, &unsupported);
+	plugin_call.failure.error = -EOPNOTSUPP;
+	plugin_call.done(plugin_call.userdata, &plugin_call.metrics, &plugin_call.failure);
 	turn_until(world, &answer.count);
 	assert_int_equal(plugin_call.freed, 2);
 	expect_number(&answer, "data", "capacityBytes", 4096000); /* the file system's */
