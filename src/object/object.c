@@ -117,6 +117,17 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 	return 0;
 }
 
+/* Defaults, and the rules for metadata. */
+static int complete_metadata(const struct kind_row *row, struct cJSON *tree,
+			     struct violations *found)
+{
+	int r = metadata_set_defaults(row, tree);
+
+	if (r == 0 && row->set_defaults)
+		r = row->set_defaults(tree);
+	return r < 0 ? violations_broken(found, r) : metadata_validate(row, tree, found);
+}
+
 /* After a field of a wrong type nothing else is looked at: the rules rely on types. */
 static int complete(const struct kind_row *row, struct cJSON *tree, struct violations *found)
 {
@@ -126,12 +137,7 @@ static int complete(const struct kind_row *row, struct cJSON *tree, struct viola
 	r = schema_apply(row->schema, tree, NULL, found);
 	if (r < 0 || found->count > 0)
 		return r < 0 ? r : -EINVAL;
-	r = metadata_set_defaults(row, tree);
-	if (r == 0 && row->set_defaults)
-		r = row->set_defaults(tree);
-	if (r < 0)
-		return violations_broken(found, r);
-	r = metadata_validate(row, tree, found);
+	r = complete_metadata(row, tree, found);
 	if (r == 0 && row->validate)
 		r = row->validate(tree, found);
 	return r == 0 && found->count > 0 ? -EINVAL : r;
@@ -481,22 +487,54 @@ void object_write_reference(const struct object *object, struct cJSON *reference
 	(void) json_set_string(reference, "resourceVersion", text);
 }
 
-int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
-		void *userdata, const struct object **ret, struct failure *reterr)
+/* Of a tree whose metadata alone is to be checked. */
+static int from_checked_tree(const struct kind_row *row, struct cJSON *tree,
+			     const struct object **ret, struct failure *reterr)
 {
-	cleanup_json struct cJSON *tree = NULL;
+	struct violations found;
 	int r;
 
-	assert(object && edit && ret);
-	tree = object_tree(object);
+	if (json_is_lost(tree))
+		return failed(reterr, -ENOMEM, "cannot make an object");
+	violations_init(&found, false);
+	found.is_secret = row->secret;
+	r = complete_metadata(row, tree, &found);
+	if (r < 0 || found.count > 0)
+		return violations_to_failure(&found, reterr);
+	return print_and_build(row, tree, true, ret, reterr);
+}
+
+static int edit_object(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
+		       void *userdata, bool is_checked, const struct object **ret,
+		       struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = object_tree(object);
+	int r;
+
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot edit an object");
 	r = edit(tree, userdata);
 	if (r == 0)
-		r = from_tree(tree, true, ret, reterr);
+		r = is_checked ? from_checked_tree(kind_row(object->kind), tree, ret, reterr)
+			       : from_tree(tree, true, ret, reterr);
 	if (r == 0)
 		shared(*ret)->object.tree = TAKE_PTR(tree);
 	return r;
+}
+
+int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
+		void *userdata, const struct object **ret, struct failure *reterr)
+{
+	assert(object && edit && ret);
+	return edit_object(object, edit, userdata, false, ret, reterr);
+}
+
+int object_edit_checked(const struct object *object,
+			int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
+			const struct object **ret, struct failure *reterr)
+{
+	assert(object && edit && ret);
+	return edit_object(object, edit, userdata, true, ret, reterr);
 }
 
 int object_with_version(const struct object *object, uint64_t resource_version,

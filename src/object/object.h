@@ -127,6 +127,12 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 int object_edit(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
 		void *userdata, const struct object **ret, struct failure *reterr);
 
+/* The same for an @edit that changes metadata, takes members away that may be absent, and sets what
+ * was checked before: defaults are set and metadata is checked, the rules for the rest hold. */
+int object_edit_checked(const struct object *object,
+			int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
+			const struct object **ret, struct failure *reterr);
+
 /* The same object with another metadata.resourceVersion. Return: as object_edit(). */
 int object_with_version(const struct object *object, uint64_t resource_version,
 			const struct object **ret, struct failure *reterr);

@@ -126,7 +126,7 @@ int manifest_object_new(const struct object *document, const struct manifest_ori
 {
 	struct make make = { .origin = origin, .kind = document->kind, .used_uid = used_uid };
 
-	return object_edit(document, edit_new, &make, ret, reterr);
+	return object_edit_checked(document, edit_new, &make, ret, reterr);
 }
 
 static bool is_of_controllers(const char *annotation)

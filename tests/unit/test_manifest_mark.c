@@ -33,12 +33,22 @@ static const struct manifest_origin origin = { "a.yaml", 0xabcdef, "this-node" }
 	"},'spec':{'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],'hostPath':{"      \
 	"'path':'/d'}" spec "}" status "}"
 
+/* What is made is whole: read again, nothing is added to it or refused. */
+static void assert_whole(const struct object *object)
+{
+	cleanup_object const struct object *again = NULL;
+
+	assert_int_equal(object_parse_json(object->json, object->json_length, &again, NULL), 0);
+	assert_string_equal(again->json, object->json);
+}
+
 static const struct object *made(const char *document)
 {
 	cleanup_object const struct object *object = object_of(document);
 	const struct object *result = NULL;
 
 	assert_int_equal(manifest_object_new(object, &origin, NULL, &result, NULL), 0);
+	assert_whole(result);
 	return result;
 }
 
@@ -77,6 +87,37 @@ static void marks_are_read_back(void **state)
 	assert_int_equal(manifest_mark_read(gone, &mark), 0);
 	assert_true(mark.is_marked && mark.is_gone);
 	assert_int_equal(mark.hash, 0xabcdef);
+}
+
+/* A document may have annotations up to their limit; the marks are too many then. */
+static void marks_count_among_annotations(void **state)
+{
+	enum { LIMIT = 256 * 1024 };
+	char *text = malloc(LIMIT + 256);
+	const struct object *result = NULL;
+	const struct object *object;
+	struct failure why;
+
+	assert_non_null(text);
+	(void) snprintf(text, LIMIT + 256, POD(",'annotations':{'a':'%0*d'}", "", ""), LIMIT - 1,
+			0);
+	object = object_of(text);
+	assert_int_equal(manifest_object_new(object, &origin, NULL, &result, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "metadata.annotations"));
+	assert_null(result);
+	(void) object_unref(object);
+	free(text);
+}
+
+static void kinds_are_made_whole(void **state)
+{
+	cleanup_object const struct object *claim =
+		made(CLAIM(",'labels':{'a':'b'}", ",'volumeName':'v'", ""));
+	cleanup_object const struct object *volume =
+		made(VOLUME("", ",'mountOptions':['ro']", ",'status':{'phase':'Bound'}"));
+
+	assert_has(claim, "volumeName", true);
+	assert_has(volume, "Bound", false);
 }
 
 static void word_elsewhere_is_no_mark(void **state)
@@ -181,6 +222,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(marks_are_read_back),
+		cmocka_unit_test(marks_count_among_annotations),
+		cmocka_unit_test(kinds_are_made_whole),
 		cmocka_unit_test(word_elsewhere_is_no_mark),
 		cmocka_unit_test(document_does_not_bring_what_a_server_writes),
 		cmocka_unit_test(node_name_is_filled_in_only_where_it_is_missing),
