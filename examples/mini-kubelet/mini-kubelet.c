@@ -29,13 +29,8 @@
 #include <unistd.h>
 
 enum { CONTAINERS_MAX = 16, POLLED_MAX = 4096, WORDS_MAX = 32, PATH_BYTES = 1024 };
-enum {
-	STATUS_BYTES = 16384,
-	TIME_BYTES = 40,
-	MOUNT_MSEC = 60000,
-	AGAIN_MSEC = 1000,
-	EXIT_UNKNOWN = 137
-};
+enum { STATUS_BYTES = 16384, TIME_BYTES = 40, EXIT_UNKNOWN = 137 };
+enum { MOUNT_MSEC = 60000, AGAIN_MSEC = 1000 };
 
 enum stage { CONTAINER_NEW, CONTAINER_STARTING, CONTAINER_RUNNING, CONTAINER_ENDED };
 
@@ -98,7 +93,6 @@ static bool crun(FILE *output, const char *const *words)
 }
 
 #define CRUN(output, ...) crun(output, (const char *const[]){ __VA_ARGS__, NULL })
-
 /* Of its configuration and the pid of its first process. Valid until the third next call. */
 static const char *bundle(const char *id, const char *end)
 {
@@ -127,8 +121,6 @@ static const char *status_of(const struct container *container)
 	(void) (file && fclose(file));
 	return status;
 }
-
-/* ---- a container is started, in a process of its own ---- */
 
 static const char *pod_path(const struct pod *pod, const char *end)
 {
@@ -186,19 +178,32 @@ static bool write_config(const struct pod *pod, const struct container *containe
 	return fclose(file) == 0;
 }
 
-static bool run(const struct pod *pod, const struct container *container,
-		struct podvol_object *object)
+/* Of its first process, as crun wrote it; 0: not known. */
+static pid_t read_pid(const char *id)
 {
+	FILE *file = fopen(bundle(id, "/pid"), "re");
+	pid_t pid = 0;
+
+	(void) (file && fscanf(file, "%d", &pid));
+	(void) (file && fclose(file));
+	return pid;
+}
+
+/* Until the container is our child, its parent is a process of crun that outlives "crun create". */
+static bool create(const struct pod *pod, const struct container *container,
+		   struct podvol_object *object)
+{
+	const int unreaped = WEXITED | WNOHANG | WNOWAIT;
 	struct podvol_object *plan = NULL;
 	struct podvol_reply reply = { 0 };
-	bool done = false;
-
-	if (podvol_container_mounts_as(podvol, pod->name, container->id + 37, "oci", MOUNT_MSEC,
-				       &reply) == 0 &&
-	    podvol_object_parse(reply.body, reply.length, &plan) == 0)
-		done = write_config(pod, container, object, plan) &&
-		       CRUN(stderr, "run", "--detach", "--bundle", bundle(container->id, ""),
-			    "--pid-file", bundle(container->id, "/pid"), container->id);
+	bool done = podvol_container_mounts_as(podvol, pod->name, container->id + 37, "oci",
+					       MOUNT_MSEC, &reply) == 0 &&
+		    podvol_object_parse(reply.body, reply.length, &plan) == 0 &&
+		    write_config(pod, container, object, plan) &&
+		    CRUN(stderr, "create", "--bundle", bundle(container->id, ""), "--pid-file",
+			 bundle(container->id, "/pid"), container->id);
+	while (done && waitid(P_PID, (id_t) read_pid(container->id), NULL, unreaped) < 0)
+		done = wait(NULL) > 0;
 	podvol_object_free(plan);
 	podvol_reply_done(&reply);
 	return done;
@@ -207,11 +212,9 @@ static bool run(const struct pod *pod, const struct container *container,
 /* What a kill left of it is taken on from there. */
 static bool start(const struct pod *pod, struct container *container, struct podvol_object *object)
 {
-	const char *status = status_of(container);
-
-	if (*status == '\0')
-		return run(pod, container, object);
-	return strcmp(status, "created") != 0 || CRUN(stderr, "start", container->id);
+	if (*status_of(container) == '\0' && !create(pod, container, object))
+		return false;
+	return strcmp(status_of(container), "created") != 0 || CRUN(stderr, "start", container->id);
 }
 
 /* Tries until it is done or killed; ends with the program, for the next one begins again. */
@@ -221,6 +224,7 @@ static void start_and_exit(const struct pod *pod, struct container *container)
 
 	(void) setpgid(0, 0);
 	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void) prctl(PR_SET_CHILD_SUBREAPER, 1); /* of the container, then its parent is */
 	if (podvol_connect(socket_path, &podvol) < 0)
 		_exit(1);
 	while (podvol_object_get(podvol, pod_path(pod, ""), &object) < 0 ||
@@ -243,7 +247,7 @@ static void discard(const char *id)
 	(void) remove(bundle(id, ""));
 }
 
-/* It ends when its processes are children of this program, unless that was started again. */
+/* It is a child of this program, unless that was started again. */
 static void end(struct container *container)
 {
 	time_t now = time(NULL);
@@ -263,11 +267,7 @@ static void end(struct container *container)
 /* It was started, or may have been by this program before. */
 static void take_on(struct container *container)
 {
-	FILE *file = fopen(bundle(container->id, "/pid"), "re");
-
-	if (!file || fscanf(file, "%d", &container->pid) != 1)
-		container->pid = 0;
-	(void) (file && fclose(file));
+	container->pid = read_pid(container->id);
 	if (strcmp(status_of(container), "running") == 0)
 		container->pidfd = (int) syscall(SYS_pidfd_open, container->pid, 0);
 	container->stage = CONTAINER_RUNNING;

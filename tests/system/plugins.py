@@ -19,7 +19,7 @@ read -r request
 value() {{ printf %s "$request" | sed -n 's/.*"'"$1"'":"\\([^"]*\\)".*/\\1/p'; }}
 call=$(value call) volume=$(value volume) target=$(value target) staging=$(value staging)
 echo "$call" >> {top}/calls
-printf '%s\\n' "$request" > {top}/request-$call
+printf '%s\\n' "$request" > {top}/new-$$ && mv {top}/new-$$ {top}/request-$call
 [ -e {top}/do-$call ] && . {top}/do-$call
 case $call in
 probe) ;;
