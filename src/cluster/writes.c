@@ -38,6 +38,8 @@ struct sending {
 	bool has_begun, is_stored; /* the store has the answer, and will call */
 	unsigned int conflicts;
 	char *status_patch; /* to be sent next; NULL: none */
+	/* Of a delete: as it was when that was sent. A watch may show its end before the answer. */
+	const struct object *deleted;
 };
 
 struct writes {
@@ -56,14 +58,16 @@ static void run_later(struct writes *writes)
 	(void) sd_event_source_set_enabled(writes->turn, SD_EVENT_ONESHOT);
 }
 
+/* Also when the store answers after writes_free(): then there is no queue. */
 static void end(struct sending *sending, int error, const struct object *result,
 		const struct failure *why)
 {
-	struct writes *writes = sending->cluster->writes;
+	struct writes *writes = sending->cluster ? sending->cluster->writes : NULL;
 	struct write *write = sending->write;
 
-	DL_DELETE(writes->queue, sending);
-	if (error < 0 && error != -ECANCELED) {
+	if (writes)
+		DL_DELETE(writes->queue, sending);
+	if (writes && error < 0 && error != -ECANCELED) {
 		writes->refusals++;
 		(void) snprintf(writes->refused, sizeof(writes->refused), "%s", why->text);
 		if (!write->done)
@@ -72,9 +76,10 @@ static void end(struct sending *sending, int error, const struct object *result,
 	if (write->done)
 		write->done(write->userdata, error, result, why);
 	(void) write_free(write);
+	(void) object_unref(sending->deleted);
 	free(sending->status_patch);
 	free(sending);
-	if (!writes->is_closing)
+	if (writes && !writes->is_closing)
 		run_later(writes);
 }
 
@@ -92,17 +97,12 @@ static void on_mirrored(void *userdata, int error, const struct object *result,
 			const struct failure *why)
 {
 	struct sending *sending = userdata;
-	struct write *write = sending->write;
 
-	if (sending->cluster) {
+	/* The server has deleted it, and a watch has shown it; another one of its name stays. */
+	if (sending->deleted && (error == -ENOENT || error == -ESTALE))
+		end(sending, 0, sending->deleted, NULL);
+	else
 		end(sending, error, result, why);
-		return;
-	}
-	if (write->done)
-		write->done(write->userdata, error, result, why);
-	(void) write_free(write);
-	free(sending->status_patch);
-	free(sending);
 }
 
 /* ---- what is stored ---- */
@@ -153,6 +153,14 @@ static void keep_here(struct sending *sending)
 
 /* ---- sending ---- */
 
+static const struct object *present_of(const struct sending *sending)
+{
+	const struct write *write = sending->write;
+
+	return store_get(sending->cluster->options.store, write->kind, write->name_space,
+			 write->name);
+}
+
 static void on_answer(void *userdata, const struct http_answer *answer);
 
 static int send(struct sending *sending, const char *method, const char *suffix, const char *body)
@@ -195,6 +203,9 @@ static int send_delete(struct sending *sending)
 	cleanup_json struct cJSON *tree = json_new_object();
 	cleanup_free char *body = NULL;
 
+	sending->deleted = object_ref(present_of(sending));
+	if (!sending->deleted)
+		return -ENOENT;
 	(void) json_set_string(tree, "kind", "DeleteOptions");
 	(void) json_set_string(tree, "apiVersion", "v1");
 	if (write->uid)
@@ -307,7 +318,7 @@ static void begin(struct sending *sending)
 		return;
 	}
 	if (r < 0)
-		refuse(sending, r, "cannot be sent");
+		refuse(sending, r, r == -ENOENT ? "does not exist" : "cannot be sent");
 }
 
 /* ---- answers ---- */
@@ -325,12 +336,13 @@ static void take_deletion(struct sending *sending)
 {
 	const struct write *write = sending->write;
 	const struct store_key key = { write->kind, write->name_space, write->name };
-	cleanup_object const struct object *present = object_ref(present_of(sending));
+	const struct object *deleted = sending->deleted;
 
-	if (write->kind == KIND_POD || !present || write->dry_run ||
-	    store_mirror_delete(sending->cluster->options.store, &key, present->meta.uid,
-				on_mirrored, sending) < 0)
-		end(sending, 0, present, NULL);
+	if (write->kind == KIND_POD || write->dry_run || !present_of(sending))
+		end(sending, 0, deleted, NULL);
+	else if (store_mirror_delete(sending->cluster->options.store, &key, deleted->meta.uid,
+				     on_mirrored, sending) < 0)
+		end(sending, 0, deleted, NULL);
 	else
 		sending->is_stored = true;
 }
