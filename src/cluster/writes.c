@@ -153,14 +153,6 @@ static void keep_here(struct sending *sending)
 
 /* ---- sending ---- */
 
-static const struct object *present_of(const struct sending *sending)
-{
-	const struct write *write = sending->write;
-
-	return store_get(sending->cluster->options.store, write->kind, write->name_space,
-			 write->name);
-}
-
 static void on_answer(void *userdata, const struct http_answer *answer);
 
 static int send(struct sending *sending, const char *method, const char *suffix, const char *body)
@@ -308,6 +300,7 @@ static void begin(struct sending *sending)
 		break;
 	case ADMIT_DELETE:
 		if (is_unfinished(present_of(sending))) {
+			sending->deleted = object_ref(present_of(sending));
 			take_deletion(sending);
 			return;
 		}
