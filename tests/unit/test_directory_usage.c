@@ -50,6 +50,7 @@ static sem_t release;
 int __wrap_tree_count_open(const char *path, struct tree_count **ret);
 int __wrap_tree_count_go_on(struct tree_count *count, uint64_t entries_max, struct tree_usage *ret);
 struct tree_count *__wrap_tree_count_free(struct tree_count *count);
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_sd_event_add_time(sd_event *event, sd_event_source **ret, clockid_t clock, uint64_t usec,
 			     uint64_t accuracy, sd_event_time_handler_t callback, void *userdata);
@@ -122,7 +123,10 @@ static void on_counted(void *userdata, const char *path)
 
 static int set_up(void **state)
 {
-	const struct worker_limits limits = { .threads = 1, .threads_max = 8, .set_aside_usec = 1 };
+	const struct worker_limits limits = { .threads = 1,
+					      .threads_max = 8,
+					      .set_aside_usec = 4 * SECOND };
+	struct timespec now;
 	struct directory_usage_options with = { .pool = &world.pool,
 						.files_per_second = 100,
 						.counted = on_counted };
@@ -130,7 +134,8 @@ static int set_up(void **state)
 	memset(&world, 0, sizeof(world));
 	atomic_store(&opened, 0);
 	atomic_store(&closed, 0);
-	world.now_usec = 1000 * (uint64_t) SECOND;
+	assert_int_equal(__real_clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	world.now_usec = (uint64_t) now.tv_sec * SECOND;
 	assert_int_equal(sem_init(&release, 0, 0), 0);
 	assert_int_equal(sd_event_new(&world.event), 0);
 	assert_int_equal(worker_return_new(world.event, 0, &world.to_loop), 0);
