@@ -172,6 +172,35 @@ static void drop_privileges(struct archive_reader *reader, struct attributes *at
 	attributes->extended_count = kept;
 }
 
+static int hex_digit(char digit)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const char *found = digit ? strchr(digits, digit) : NULL;
+
+	return found ? (int) (found - digits) : -1;
+}
+
+/* Programs write "%3D" for a byte that a name in a pax header cannot have, and "%25" for '%'. */
+static int add_attribute(struct attributes *attributes, const char *encoded, const void *value,
+			 size_t size)
+{
+	cleanup_free char *name = strdup(encoded);
+	char *to = name;
+
+	if (!name)
+		return -ENOMEM;
+	for (const char *at = name; *at; at++) {
+		int high = *at == '%' ? hex_digit(at[1]) : -1;
+		int low = high >= 0 ? hex_digit(at[2]) : -1;
+
+		*to++ = low >= 0 && high + low > 0 ? (char) (high << 4 | low) : *at;
+		if (low >= 0 && high + low > 0)
+			at += 2;
+	}
+	*to = '\0';
+	return attributes_add(attributes, name, value, size);
+}
+
 int archive_reader_attributes(struct archive_entry *entry, struct attributes *ret,
 			      struct failure *reterr)
 {
@@ -191,7 +220,7 @@ int archive_reader_attributes(struct archive_entry *entry, struct attributes *re
 	r = read_owner(entry, ret, reterr);
 	(void) archive_entry_xattr_reset(entry);
 	while (r == 0 && archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
-		if (name && attributes_add(ret, name, value, size) < 0)
+		if (name && add_attribute(ret, name, value, size) < 0)
 			r = failed(reterr, -ENOMEM, "cannot keep its attributes");
 	return r < 0 ? r : posix_acl_from_entry(entry, ret, reterr);
 }

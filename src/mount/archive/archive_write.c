@@ -25,7 +25,11 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { BUFFER_BYTES = 1024 * 1024, RECORD_BYTES = 65536 };
+enum {
+	BUFFER_BYTES = 1024 * 1024,
+	RECORD_BYTES = 65536,
+	HEADER_BYTES_MAX = 1000 * 1000, /* of an entry; libarchive reads none of more than 1 MiB */
+};
 
 struct writer {
 	const struct archive_request *request;
@@ -223,12 +227,30 @@ static int add_holes(struct writer *writer, int fd, const struct stat *status,
 
 /* ---- entries ---- */
 
+/* What was written with more could not be restored. */
+static int check_header(const struct attributes *attributes, const char *path,
+			struct failure *reterr)
+{
+	size_t bytes = strlen(path);
+
+	for (size_t i = 0; i < attributes->extended_count; i++)
+		bytes += strlen(attributes->extended[i].name) + attributes->extended[i].size;
+	return bytes <= HEADER_BYTES_MAX
+		       ? 0
+		       : failed_plain(reterr, -E2BIG,
+				      "its path and its extended attributes have %zu bytes: an "
+				      "archive has room for %d",
+				      bytes, HEADER_BYTES_MAX);
+}
+
 static int describe(struct writer *writer, const struct attributes *attributes, const char *path,
 		    struct failure *reterr)
 {
 	struct archive_entry *entry = archive_entry_clear(writer->entry);
 	cleanup_free char *name = NULL;
 
+	if (check_header(attributes, path, reterr) < 0)
+		return reterr->error;
 	if (asprintf(&name, "./%s%s", path, S_ISDIR(attributes->mode) && *path ? "/" : "") < 0)
 		return failed(reterr, -ENOMEM, "cannot describe it");
 	archive_entry_copy_pathname(entry, name);
