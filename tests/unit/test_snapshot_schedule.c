@@ -150,6 +150,17 @@ static void test_by_count(void **state)
 	assert_int_equal(SURPLUS(&two, 9 * HOUR, &next, READY, READY, DELETED | READY), 0);
 }
 
+/* They were made while the clock was ahead. */
+static void test_what_is_of_the_future(void **state)
+{
+	const struct snapshot_schedule two = { .every_usec = HOUR, .keep = 2 };
+	uint64_t next = 0;
+
+	assert_int_equal(SURPLUS(&two, 2 * HOUR, &next, READY, READY, READY, READY), 0);
+	assert_int_equal(SURPLUS(&two, 3 * HOUR, &next, READY, READY, READY, READY), 1);
+	assert_int_equal(SURPLUS(&two, 1 * HOUR - 1, &next, READY, READY, READY, READY), 0);
+}
+
 static void test_by_age(void **state)
 {
 	const struct snapshot_schedule young = { .every_usec = HOUR, .keep_age_usec = 3 * HOUR };
@@ -170,7 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parameters),  cmocka_unit_test(test_parameters_that_are_none),
 		cmocka_unit_test(test_whose_it_is), cmocka_unit_test(test_by_count),
-		cmocka_unit_test(test_by_age),
+		cmocka_unit_test(test_by_age),      cmocka_unit_test(test_what_is_of_the_future),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

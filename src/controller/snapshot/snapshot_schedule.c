@@ -16,6 +16,8 @@
 
 #include <assert.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 enum { KEY_BYTES = 512 }; /* of a namespace and a name */
 
@@ -23,6 +25,8 @@ struct snapshot_schedules {
 	struct controller base;
 	struct snapshot_schedules_options options;
 	bool was_complete;
+	int clock_fd;
+	sd_event_source *clock; /* tells that it was set */
 };
 
 struct schedule_item {
@@ -100,31 +104,20 @@ static void scheduled_list_done(struct scheduled_list *list)
 	free(list->all);
 }
 
-struct source_search {
-	const struct object *snapshot;
-	bool found;
-};
-
 static int take_source(const struct object *object, void *userdata)
 {
 	const struct persistent_volume_claim *claim = object->claim;
-	struct source_search *search = userdata;
+	const struct scheduled_list *list = userdata;
 	const char *space = claim->data_source.name_space[0] ? claim->data_source.name_space
 							     : object->meta.name_space;
 
-	search->found = claim->data_source.kind == DATA_SOURCE_SNAPSHOT &&
-			claim->phase != CLAIM_BOUND &&
-			strcmp(claim->data_source.name, search->snapshot->meta.name) == 0 &&
-			strcmp(space, search->snapshot->meta.name_space) == 0;
-	return search->found;
-}
-
-static bool is_source(struct store *store, const struct object *snapshot)
-{
-	struct source_search search = { .snapshot = snapshot };
-
-	(void) store_list(store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, take_source, &search);
-	return search.found;
+	if (claim->data_source.kind != DATA_SOURCE_SNAPSHOT || claim->phase == CLAIM_BOUND ||
+	    strcmp(space, list->claim->meta.name_space) != 0)
+		return 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(claim->data_source.name, list->all[i].snapshot->object->meta.name) == 0)
+			list->all[i].is_held = true;
+	return 0;
 }
 
 static int take_scheduled(const struct object *object, void *userdata)
@@ -139,7 +132,7 @@ static int take_scheduled(const struct object *object, void *userdata)
 		list->error = -ENOMEM;
 		return 1;
 	}
-	one.is_held = snapshot_schedule_holds(object) || is_source(list->store, object);
+	one.is_held = snapshot_schedule_holds(object);
 	list->all = all;
 	list->all[list->count++] = one;
 	return 0;
@@ -225,6 +218,9 @@ static void follow(struct schedule_item *item, const struct object *claim, const
 		work_item_failed(&item->work);
 		return;
 	}
+	if (list.count > 1)
+		(void) store_list(list.store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, take_source,
+				  &list);
 	surplus = snapshot_schedule_surplus(schedule, list.all, list.count, now_usec, &next_usec);
 	if (due_usec + schedule->every_usec < next_usec)
 		next_usec = due_usec + schedule->every_usec;
@@ -302,6 +298,48 @@ static int take_change(const struct store_change *change, void *userdata)
 		       : 0;
 }
 
+/* ---- the clock ---- */
+
+/* A timer of a clock that was years ahead would not end before that. */
+static int on_clock(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	uint64_t expirations;
+
+	(void) source;
+	(void) events;
+	if (read(fd, &expirations, sizeof(expirations)) < 0 && errno == ECANCELED) {
+		log_message(LOG_NOTICE, "the clock was set: checking all snapshot schedules");
+		controller_all_due(userdata);
+	}
+	return 0;
+}
+
+/* An armed timer is cancelled when the clock is set; its own time never comes. */
+static int open_clock(void *userdata)
+{
+	const struct itimerspec never = { .it_value = { .tv_sec = INT32_MAX * 100LL } };
+	struct snapshot_schedules *schedules = userdata;
+	const struct snapshot_schedules_options *options = &schedules->options;
+	int r;
+
+	schedules->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (schedules->clock_fd < 0 ||
+	    timerfd_settime(schedules->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,
+			    &never, NULL) < 0)
+		return -errno;
+	r = sd_event_add_io(options->event, &schedules->clock, schedules->clock_fd, EPOLLIN,
+			    on_clock, schedules);
+	return r < 0 ? r : sd_event_source_set_priority(schedules->clock, options->priority);
+}
+
+static void close_clock(void *userdata)
+{
+	struct snapshot_schedules *schedules = userdata;
+
+	schedules->clock = sd_event_source_disable_unref(schedules->clock);
+	(void) close_keep_errno(schedules->clock_fd);
+}
+
 /* ---- life ---- */
 
 static const struct controller_class snapshot_schedules_class = {
@@ -314,7 +352,9 @@ static const struct controller_class snapshot_schedules_class = {
 		      .item_bytes = sizeof(struct schedule_item),
 		      .look = look,
 		      .clear = clear } },
+	.open = open_clock,
 	.take_change = take_change,
+	.close = close_clock,
 };
 
 int snapshot_schedules_new(const struct snapshot_schedules_options *options,

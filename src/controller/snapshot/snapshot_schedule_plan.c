@@ -134,9 +134,13 @@ bool snapshot_schedule_made(const struct volume_snapshot *snapshot, const struct
 	cleanup_json struct cJSON *tree = NULL;
 	const char *of, *at;
 	char name[SCHEDULED_NAME_MAX + 1];
+	size_t length = strlen(claim->meta.name);
 	uint64_t due_usec;
 
-	if (strcmp(snapshot->claim_name, claim->meta.name) != 0)
+	/* Of thousands that users made no trees are made. */
+	if (strcmp(snapshot->claim_name, claim->meta.name) != 0 ||
+	    strncmp(snapshot->object->meta.name, claim->meta.name, length) != 0 ||
+	    !strstr(snapshot->object->json, ANNOTATION_SCHEDULED_OF))
 		return false;
 	tree = object_tree(snapshot->object);
 	of = tree ? metadata_annotation(tree, ANNOTATION_SCHEDULED_OF) : NULL;
@@ -194,7 +198,8 @@ const struct volume_snapshot *snapshot_schedule_surplus(const struct snapshot_sc
 					    ? one->due_usec + schedule->keep_age_usec
 					    : UINT64_MAX;
 
-		if (!one->snapshot->state.is_ready || one->snapshot->object->meta.deletes)
+		if (!one->snapshot->state.is_ready || one->snapshot->object->meta.deletes ||
+		    one->due_usec > now_usec)
 			continue;
 		if (++good == 1)
 			continue; /* the last good one */

@@ -4,7 +4,8 @@
  *
  * Due times are the multiples of the interval since 1970, in UTC: so a restart, or a clock that was
  * set, changes none of them. What is kept is decided by the snapshots that are ready alone: one
- * that failed or is being taken replaces none, and the newest good one always stays.
+ * that failed or is being taken replaces none, and the newest good one always stays. One whose due
+ * time is to come, made while the clock was ahead, counts for nothing until then, and stays.
  */
 #pragma once
 
