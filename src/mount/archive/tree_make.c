@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 enum { LEVEL_MODE = 0755, FILE_MODE = 0600, DIRECTORY_MODE = 0700 };
@@ -116,41 +117,68 @@ bool tree_link_leads_out(const char *path, const char *target)
 	return false;
 }
 
-/* The last level of a path that exists; the root at least. Cuts @path. */
+/* The kernel takes no path of PATH_MAX bytes, but trees can be deeper: one portion at a time. */
+static int open_below(int root_fd, const char *path, int flags)
+{
+	cleanup_close int fd = -EBADF;
+	char portion[PATH_MAX];
+
+	while (strlen(path) >= sizeof(portion)) {
+		size_t length = sizeof(portion) - 1;
+		int next;
+
+		while (length > 0 && path[length] != '/')
+			length--;
+		memcpy(portion, path, length);
+		portion[length] = '\0';
+		if (length == 0)
+			return -ENAMETOOLONG;
+		next = path_open(fd < 0 ? root_fd : fd, portion, O_PATH | O_DIRECTORY,
+				 PATH_NO_SYMLINKS);
+		if (next < 0)
+			return next;
+		(void) close_keep_errno(fd);
+		fd = next;
+		path += length + 1;
+	}
+	return path_open(fd < 0 ? root_fd : fd, path, flags, PATH_NO_SYMLINKS);
+}
+
+/* The last level of a path that exists; the root at least. Cuts @path to it. */
 static int open_deepest(int root_fd, char *path)
 {
 	for (;;) {
-		int fd = path_open(root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
+		int fd = open_below(root_fd, path, O_PATH | O_DIRECTORY);
 		char *slash = strrchr(path, '/');
 
-		if (fd != -ENOENT)
+		if (fd != -ENOENT || path[0] == '\0')
 			return fd;
-		if (!slash)
-			break;
-		*slash = '\0';
+		*(slash ? slash : path) = '\0';
 	}
-	return path_open(root_fd, ".", O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
 }
 
 /* Missing levels are made; the one above them keeps its times. */
 static int open_directories(const struct tree_maker *maker, const char *path,
 			    struct failure *reterr)
 {
-	int fd = path_open(maker->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS);
+	int fd = open_below(maker->root_fd, path, O_PATH | O_DIRECTORY);
 	cleanup_free char *copy = fd == -ENOENT ? strdup(path) : NULL;
 	cleanup_close int above = copy ? open_deepest(maker->root_fd, copy) : -EBADF;
+	struct timespec times[2];
 	struct stat status;
 
 	if (fd >= 0)
 		return fd;
-	if (above >= 0 && fstat(above, &status) < 0)
+	if (above < 0) /* it says why */
+		return make_directories(maker->root_fd, path, maker->parent_mode, reterr);
+	if (fstat(above, &status) < 0)
 		return failed(reterr, -errno, "cannot look at its directory");
-	fd = make_directories(maker->root_fd, path, maker->parent_mode, reterr);
-	if (fd >= 0 && above >= 0) {
-		const struct timespec times[2] = { status.st_atim, status.st_mtim };
-
-		(void) utimensat(AT_FDCWD, fd_path(above).text, times, 0);
-	}
+	fd = path_make(above, path + strlen(copy), maker->parent_mode);
+	if (fd < 0)
+		return failed(reterr, fd, "cannot make directory '%s'", path);
+	times[0] = status.st_atim;
+	times[1] = status.st_mtim;
+	(void) utimensat(AT_FDCWD, fd_path(above).text, times, 0);
 	return fd;
 }
 
@@ -305,8 +333,7 @@ int tree_make_symlink(struct tree_maker *maker, const char *path, const char *ta
 int tree_make_link(struct tree_maker *maker, const char *path, const char *original,
 		   struct failure *reterr)
 {
-	cleanup_close int fd =
-		path_open(maker->root_fd, original, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
+	cleanup_close int fd = open_below(maker->root_fd, original, O_PATH | O_NOFOLLOW);
 	struct stat status;
 	struct spot spot;
 	int r;
