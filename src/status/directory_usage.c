@@ -5,6 +5,9 @@
  * A window is a tenth of a second with its share of the budget: what a portion leaves of that is
  * the next volume's, and with nothing left the timer waits for the next window. The timer also
  * watches the portion on the thread.
+ *
+ * A tree may be large, or grow as fast as it is counted: after a second's budget it waits behind
+ * the others, open, and after FILES_MAX it has had enough.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -30,6 +33,8 @@ enum {
 	PORTION = 64,                 /* entries, between looks at whether it is to end */
 	HUNG_USEC = 5 * USEC_PER_SEC, /* a portion that takes longer is set aside */
 	HUNG_MAX = 3,                 /* so many threads may be lost to it */
+	BEGUN_MAX = 4, /* counts at the same time: each keeps 32 descriptors and 1 MiB at most */
+	FILES_MAX = 10000000, /* of one count */
 	FRESH_USEC = 10 * USEC_PER_SEC,
 	REST = 10, /* times what counting took */
 };
@@ -56,6 +61,7 @@ struct portion {
 	uint64_t begun_usec, submitted_usec;
 	atomic_bool cancelled;
 	bool set_aside;
+	bool waits; /* for its next turn */
 	/* The thread's while it runs. */
 	uint64_t entries_max, entries;
 	struct tree_count *count;
@@ -70,7 +76,8 @@ struct directory_usage {
 	bool on_thread;          /* current is */
 	sd_event_source *timer;
 	uint64_t window_usec, left; /* when this one began, and what is left of it */
-	unsigned int hung;
+	uint64_t turn_left;         /* of current's turn */
+	unsigned int hung, begun;   /* begun: with those that hang and those that wait */
 	uint64_t files_total, counts_total;
 };
 
@@ -101,6 +108,8 @@ static void count_portion(struct portion *portion)
 						   &portion->so_far);
 		portion->entries = portion->so_far.inodes - before;
 	}
+	if (portion->result > 0 && portion->so_far.inodes >= FILES_MAX)
+		portion->result = -EFBIG;
 }
 
 static struct worker_pool *portion_run(struct worker_job *job)
@@ -131,6 +140,7 @@ static void portion_closed(struct worker_job *job)
 /* To close a descriptor may take long: that is a thread's, too. */
 static void portion_end(struct directory_usage *usage, struct portion *portion)
 {
+	usage->begun--;
 	if (!portion->count || !*usage->options.pool) {
 		portion_free(portion);
 		return;
@@ -178,20 +188,53 @@ static struct portion *portion_new(struct directory_usage *usage, struct directo
 	portion->result = 1;
 	portion->begun_usec = monotonic_usec();
 	directory->portion = portion;
+	usage->begun++;
+	usage->counts_total++;
 	return portion;
+}
+
+static struct directory *next_in_queue(const struct directory_usage *usage)
+{
+	struct directory *directory;
+
+	DL_FOREACH2(usage->due, directory, next)
+	if (directory->portion || usage->begun < BEGUN_MAX)
+		return directory;
+	return NULL;
 }
 
 /* The next in the queue, as what is being counted. False: there is none, or no memory. */
 static bool begin_next(struct directory_usage *usage)
 {
-	struct directory *directory = usage->due;
+	struct directory *directory = next_in_queue(usage);
 
 	if (!directory || usage->hung >= HUNG_MAX)
 		return false;
 	leave_queue(usage, directory);
-	usage->current = portion_new(usage, directory);
-	usage->counts_total += usage->current != NULL;
-	return usage->current;
+	usage->current = directory->portion ? directory->portion : portion_new(usage, directory);
+	if (!usage->current)
+		return false;
+	usage->current->waits = false;
+	usage->turn_left = usage->options.files_per_second;
+	return true;
+}
+
+static void enter_queue(struct directory_usage *usage, struct directory *directory)
+{
+	DL_APPEND2(usage->due, directory, previous, next);
+	directory->is_due = true;
+}
+
+/* Its turn is over, and others wait. */
+static void let_others(struct directory_usage *usage)
+{
+	struct portion *portion = usage->current;
+
+	if (!portion || usage->turn_left > 0 || !usage->due)
+		return;
+	portion->waits = true;
+	enter_queue(usage, portion->directory);
+	usage->current = NULL;
 }
 
 /* The thread has it until portion_done(). */
@@ -257,7 +300,8 @@ static void take_result(struct directory_usage *usage, const struct portion *por
 
 	directory->portion = NULL;
 	directory->ended_usec = now_usec;
-	directory->took_usec = now_usec - portion->begun_usec;
+	/* How long its server was silent says nothing of how long the next one takes. */
+	directory->took_usec = portion->set_aside ? 0 : now_usec - portion->begun_usec;
 	directory->known.error = portion->result > 0 ? -ETIMEDOUT : portion->result;
 	if (portion->result == 0) {
 		directory->known.usage = portion->so_far;
@@ -272,6 +316,7 @@ static void pay(struct directory_usage *usage, uint64_t entries)
 	entries += entries == 0;
 	usage->files_total += entries;
 	usage->left -= entries < usage->left ? entries : usage->left;
+	usage->turn_left -= entries < usage->turn_left ? entries : usage->turn_left;
 }
 
 static void portion_done(struct worker_job *job)
@@ -294,6 +339,8 @@ static void portion_done(struct worker_job *job)
 		take_result(usage, portion);
 	if (is_over)
 		portion_end(usage, portion);
+	else
+		let_others(usage);
 	go_on(usage);
 }
 
@@ -317,8 +364,8 @@ static void forget(struct directory_usage *usage, struct directory *directory)
 	if (!portion)
 		return;
 	portion->directory = NULL;
-	if (portion == usage->current && !usage->on_thread) {
-		usage->current = NULL;
+	if (portion->waits || (portion == usage->current && !usage->on_thread)) {
+		usage->current = portion->waits ? usage->current : NULL;
 		portion_end(usage, portion);
 		go_on(usage);
 		return;
@@ -346,6 +393,21 @@ static struct directory *add(struct directory_usage *usage, const char *unique_n
 	return NULL;
 }
 
+/* Another pod's mount of the same volume. False: no memory. */
+static bool move_to(struct directory *directory, const char *path)
+{
+	char *copy;
+
+	if (strcmp(directory->path, path) == 0)
+		return true;
+	copy = strdup(path);
+	if (!copy)
+		return false;
+	free(directory->path);
+	directory->path = copy;
+	return true;
+}
+
 static bool is_fresh(const struct directory *directory)
 {
 	uint64_t age_usec = monotonic_usec() - directory->ended_usec;
@@ -368,9 +430,9 @@ int directory_usage_want(struct directory_usage *usage, const char *unique_name,
 		directory = add(usage, unique_name, path);
 	if (!directory)
 		return -ENOENT;
-	if (!directory->portion && !directory->is_due && !is_fresh(directory)) {
-		DL_APPEND2(usage->due, directory, previous, next);
-		directory->is_due = true;
+	if (!directory->portion && !directory->is_due && !is_fresh(directory) &&
+	    move_to(directory, path)) {
+		enter_queue(usage, directory);
 		go_on(usage);
 	}
 	*ret = directory->known;
@@ -446,8 +508,11 @@ struct directory_usage *directory_usage_free(struct directory_usage *usage)
 	if (!usage)
 		return NULL;
 	usage->timer = sd_event_source_disable_unref(usage->timer);
-	HASH_ITER (hh, usage->list, directory, next)
+	HASH_ITER (hh, usage->list, directory, next) {
+		if (directory->portion && directory->portion->waits)
+			portion_free(directory->portion);
 		directory_free(usage, directory);
+	}
 	if (usage->current && !usage->on_thread)
 		portion_free(usage->current);
 	free(usage);

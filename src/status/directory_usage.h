@@ -6,8 +6,8 @@
  * says so, files are counted, as du(1) does. Only of volumes that were asked about, one at a time,
  * in portions on a thread, with a budget of files a second for the whole node; what was
  * counted ten seconds ago, and ten times as long ago as that took, is counted again at the next
- * question. No
- * timer runs without one. A count that hangs is set aside and the next volume's turn comes, up to
+ * question. No timer runs without one. After a second's budget the next volume has its turn, with
+ * four begun at most, and a count ends after ten million files. One that hangs is set aside, up to
  * three; a volume that is taken down is forgotten, and its count ends.
  *
  * All but directory_usage_new() accept NULL. The loop thread only.
@@ -40,7 +40,8 @@ struct directory_usage_options {
 struct usage_view {
 	struct tree_usage usage; /* of the last count that ended; else of the first, so far */
 	uint64_t counted_usec;   /* monotonic, when it ended; 0: none did */
-	int error;               /* negative errno of the last one; -ETIMEDOUT: it hangs */
+	int error; /* negative errno of the last one; -ETIMEDOUT: it hangs; -EFBIG: too many files
+		    */
 };
 
 /* Is the volume a directory, as far as its specification tells? NULL: no. */

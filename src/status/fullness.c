@@ -123,6 +123,8 @@ static const char *count_error_text(int error)
 {
 	if (error == -ETIMEDOUT)
 		return "no answer";
+	if (error == -EFBIG)
+		return "there are too many";
 	return error == -EOPNOTSUPP ? "that needs the call open_tree" : strerror(-error);
 }
 

@@ -135,8 +135,10 @@ static int look_at_count(struct probe *probe)
 	int r = directory_usage_want(*probe->statistics->options.usage, probe->unique_name,
 				     probe->path, &view);
 
-	if (r < 0)
+	if (r < 0) {
+		fullness->error = r; /* what all of the file system has is not the volume's */
 		return r;
+	}
 	fullness->used = view.usage.bytes;
 	fullness->inodes_used = view.usage.inodes;
 	fullness->counted_usec = view.counted_usec;

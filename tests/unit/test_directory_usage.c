@@ -121,15 +121,24 @@ static void on_counted(void *userdata, const char *path)
 
 /* ---- the world ---- */
 
+static void begin(uint64_t files_per_second)
+{
+	const struct directory_usage_options options = { .event = world.event,
+							 .actual = world.actual,
+							 .pool = &world.pool,
+							 .files_per_second = files_per_second,
+							 .counted = on_counted };
+
+	world.usage = directory_usage_free(world.usage);
+	assert_int_equal(directory_usage_new(&options, &world.usage), 0);
+}
+
 static int set_up(void **state)
 {
 	const struct worker_limits limits = { .threads = 1,
 					      .threads_max = 8,
 					      .set_aside_usec = 4 * SECOND };
 	struct timespec now;
-	struct directory_usage_options with = { .pool = &world.pool,
-						.files_per_second = 100,
-						.counted = on_counted };
 
 	memset(&world, 0, sizeof(world));
 	atomic_store(&opened, 0);
@@ -142,9 +151,7 @@ static int set_up(void **state)
 	assert_int_equal(worker_pool_new("test", world.to_loop, &limits, &world.pool), 0);
 	assert_int_equal(dirty_set_new(NULL, NULL, &world.dirty), 0);
 	assert_int_equal(actual_new(world.dirty, &world.actual), 0);
-	with.event = world.event;
-	with.actual = world.actual;
-	assert_int_equal(directory_usage_new(&with, &world.usage), 0);
+	begin(100);
 	return 0;
 }
 
@@ -335,6 +342,100 @@ static void test_one_that_hangs(void **state)
 	assert_int_equal(want("/5", 0).usage.inodes, 5);
 	assert_int_equal(want("/hung1", 0).error, 0);
 	assert_int_equal(atomic_load(&opened), 5);
+	/* It does not rest ten times as long as its server was silent. */
+	world.now_usec += 10 * SECOND;
+	(void) want("/hung1", 0);
+	turn_until(has_opened, &(unsigned int){ 6 });
+	assert_int_equal(sem_post(&release), 0);
+	turn_until_counted(9);
+}
+
+/* One window after another until so many counts began. */
+static void end_windows_until_opened(unsigned int count)
+{
+	for (unsigned int i = 0; i < TURNS_MAX && !has_opened(&count); i++) {
+		assert_true(sd_event_run(world.event, TURN_USEC) >= 0);
+		if (waits_for_window(NULL))
+			end_timer();
+	}
+	assert_true(has_opened(&count));
+}
+
+/* After a second it waits, open, behind the others; it goes with its volume then, too. */
+static void test_a_large_one_lets_others(void **state)
+{
+	uint64_t began_usec = world.now_usec;
+	struct usage_view view;
+
+	mount_one("/1000");
+	mount_one("/2000");
+	mount_one("/5");
+	(void) want("/1000", 1);
+	(void) want("/2000", 1);
+	(void) want("/5", 1);
+	end_windows_until_opened(3);
+	turn_until_counted(1);
+	assert_string_equal(world.last, "/5");
+	assert_true(world.now_usec - began_usec < 3 * SECOND);
+	view = want("/1000", 0);
+	assert_in_range(view.usage.inodes, 100, 111);
+	assert_int_equal(atomic_load(&closed), 1);
+	directory_usage_forget(world.usage, "/2000", "uid");
+	turn_until(has_closed, &(unsigned int){ 2 });
+	while (world.counted == 1) {
+		assert_true(sd_event_run(world.event, TURN_USEC) >= 0);
+		if (waits_for_window(NULL))
+			end_timer();
+	}
+	assert_int_equal(want("/1000", 0).usage.inodes, 1000);
+}
+
+/* Each has descriptors of its own. The fifth's turn comes when one has ended. */
+static void test_four_are_begun(void **state)
+{
+	static const char *const names[] = { "/1001", "/1002", "/1003", "/1004", "/1005" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		mount_one(names[i]);
+		(void) want(names[i], 1);
+	}
+	end_windows_until_opened(5);
+	assert_int_equal(atomic_load(&closed), 1);
+}
+
+/* A tree that grows as fast as it is counted. */
+static void test_one_without_end(void **state)
+{
+	struct usage_view view;
+
+	begin(1000000);
+	mount_one("/1000000000");
+	(void) want("/1000000000", 1);
+	for (unsigned int i = 0; i < TURNS_MAX && world.counted == 0; i++) {
+		assert_true(sd_event_run(world.event, TURN_USEC) >= 0);
+		if (waits_for_window(NULL))
+			end_timer();
+	}
+	view = want("/1000000000", 0);
+	assert_int_equal(view.error, -EFBIG);
+	assert_int_equal(view.counted_usec, 0);
+	assert_in_range(view.usage.inodes, 10000000, 10100000);
+}
+
+/* Two pods have it, and that of the first went while it was counted. */
+static void test_the_path_of_who_asks(void **state)
+{
+	struct usage_view view;
+
+	mount_one("/5");
+	assert_int_equal(directory_usage_want(world.usage, "/5", "/no", &view), 1);
+	turn_until_counted(1);
+	assert_int_equal(want("/5", 0).error, -EACCES);
+	world.now_usec += 10 * SECOND;
+	(void) want("/5", 0);
+	turn_until_counted(2);
+	assert_int_equal(want("/5", 0).error, 0);
+	assert_int_equal(want("/5", 0).usage.inodes, 5);
 }
 
 /* Between two portions, and of one on the thread: its descriptors are closed, and the next begins.
@@ -373,6 +474,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_an_error_is_no_use_of_nothing, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_one_that_hangs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_large_one_lets_others, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_four_are_begun, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_one_without_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_the_path_of_who_asks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_volume_that_goes, set_up, tear_down),
 	};
 
