@@ -141,6 +141,8 @@ void pods_gone(struct cluster *cluster, const char *name_space, const char *name
 void pods_put(struct cluster *cluster, const struct object *pod);
 /* Did a restored etcd lose it? */
 bool pods_is_kept(const struct pods *pods, const char *uid);
+/* Any of them? */
+bool pods_are_kept(const struct pods *pods);
 void pods_view(const struct cluster *cluster, struct cJSON *view);
 
 /* ---- absence.c ---- */

@@ -87,12 +87,12 @@ static void remove_stored(struct cluster *cluster, const struct object *object)
 		      object->meta.uid);
 }
 
-static void take_away(const struct item *item)
+/* While the cluster is not known, or its etcd lost pods, which are kept with what they use. */
+static bool must_stay(const struct item *item)
 {
-	const struct object *object = stored(item);
+	const struct pods *pods = item->needed->cluster->pods;
 
-	if (object && pods_are_verified(item->needed->cluster->pods))
-		remove_stored(item->needed->cluster, object);
+	return stored(item) && (!pods_are_verified(pods) || pods_are_kept(pods));
 }
 
 /* ---- when it is read again ---- */
@@ -188,15 +188,16 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 	}
 	if (why.error < 0)
 		log_message(LOG_WARNING, "ignoring an answer: %s", why.text);
-	if (answer->error == 0 && says_not_found(item, answer)) {
+	if (answer->error == 0 && says_not_found(item, answer) && !must_stay(item)) {
 		if (was_made_meanwhile(item)) {
 			read_now(item);
 			return;
 		}
 		note_absent(item, true);
-		take_away(item);
+		if (stored(item))
+			remove_stored(item->needed->cluster, stored(item));
 	}
-	if (!item->list_watch || (!item->is_absent && !stored(item)))
+	if (!item->list_watch || !item->is_absent)
 		back_off(item);
 }
 

@@ -554,6 +554,11 @@ bool pods_is_kept(const struct pods *pods, const char *uid)
 	return find_name(pods->kept, uid) != NULL;
 }
 
+bool pods_are_kept(const struct pods *pods)
+{
+	return pods->kept != NULL;
+}
+
 void pods_view(const struct cluster *cluster, struct cJSON *view)
 {
 	const struct pods *pods = cluster->pods;
