@@ -63,6 +63,16 @@ static void give_up(struct proof *proof)
 
 /* ---- on record ---- */
 
+/* Was it stored here for this claim, before it was released? */
+static bool was_seen(const struct object *known, const struct object *volume)
+{
+	const struct persistent_volume *before = known ? known->persistent_volume : NULL;
+
+	return before && strcmp(before->claim_uid, volume->persistent_volume->claim_uid) == 0 &&
+	       (before->origin.is_unfinished || (strcmp(known->meta.uid, volume->meta.uid) == 0 &&
+						 before->phase != VOLUME_RELEASED));
+}
+
 static void on_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
@@ -102,7 +112,7 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 
 	proof->check = NULL;
 	(void) snprintf(uid, sizeof(uid), "%s", proof->volume->persistent_volume->claim_uid);
-	if (verdict != IDENTITY_SAME || !present ||
+	if (verdict != IDENTITY_SAME || !was_seen(present, proof->volume) ||
 	    object_edit(present, add_record, uid, &made, &why) < 0 ||
 	    store_update(store, made, NULL, on_written, proof) < 0)
 		give_up(proof);
@@ -156,16 +166,6 @@ static int ask(struct proof *proof)
 			  volume->claim_name, "", path))
 		return -EINVAL;
 	return requests_send(proof->owner->cluster->requests, &request, &proof->request);
-}
-
-/* Was it stored here for this claim, before it was released? */
-static bool was_seen(const struct object *known, const struct object *volume)
-{
-	const struct persistent_volume *before = known ? known->persistent_volume : NULL;
-
-	return before && strcmp(before->claim_uid, volume->persistent_volume->claim_uid) == 0 &&
-	       (before->origin.is_unfinished || (strcmp(known->meta.uid, volume->meta.uid) == 0 &&
-						 before->phase != VOLUME_RELEASED));
 }
 
 bool deleted_claims_prove(struct deleted_claims *deleted_claims, const struct object *object)

@@ -149,6 +149,17 @@ static void remove_stored(const struct followed *followed, const struct object *
 		      object->meta.uid);
 }
 
+/* Another node was selected for a claim of this one, or none: nothing is made for it here. */
+static void drop_moved(const struct followed *followed, const struct object *object)
+{
+	const struct object *known = store_get(followed->cluster->options.store, object->kind,
+					       object->meta.name_space, object->meta.name);
+
+	if (known && known->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
+	    provisioning_keeps(followed->cluster, known))
+		remove_stored(followed, known);
+}
+
 /* Return: false: it is not of this node, or cannot be taken now. */
 static bool put(struct followed *followed, const struct server_object *object)
 {
@@ -161,8 +172,10 @@ static bool put(struct followed *followed, const struct server_object *object)
 		list_later(followed);
 		return false;
 	}
-	if (!provisioning_keeps(followed->cluster, object->object))
+	if (!provisioning_keeps(followed->cluster, object->object)) {
+		drop_moved(followed, object->object);
 		return false;
+	}
 	versions_note(followed->cluster, object->object);
 	mirror_put(followed->cluster, object->object);
 	return true;
@@ -184,6 +197,15 @@ static void take(void *userdata, const struct server_object *object)
 		note_listed(followed, object->object->meta.uid);
 }
 
+/* The server does not have it yet, or has it since the list was made: a watch from there says. */
+static bool is_newer_than_list(const struct followed *followed, const struct object *object)
+{
+	return (object->kind == KIND_PERSISTENT_VOLUME &&
+		object->persistent_volume->origin.is_unfinished) ||
+	       versions_find(followed->cluster, object->meta.uid) >
+		       list_watch_newest(followed->list_watch);
+}
+
 static int look_for(const struct object *object, void *userdata)
 {
 	struct followed *followed = userdata;
@@ -191,8 +213,7 @@ static int look_for(const struct object *object, void *userdata)
 
 	HASH_FIND_STR(followed->listed, object->meta.uid, listed);
 	if (!listed && provisioning_keeps(followed->cluster, object) &&
-	    !(object->kind == KIND_PERSISTENT_VOLUME &&
-	      object->persistent_volume->origin.is_unfinished))
+	    !is_newer_than_list(followed, object))
 		remove_stored(followed, object);
 	return 0;
 }

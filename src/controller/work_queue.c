@@ -247,16 +247,19 @@ void work_item_written(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
 	struct work_item *item = userdata;
+	bool is_refused = error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
+			  error != -ECANCELED;
 
 	(void) result;
 	if (!work_item_end(item))
 		return;
-	if (error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
-	    error != -ECANCELED) {
+	if (is_refused) {
 		log_message(LOG_WARNING, "%s '%s': %s", item->queue->options.what, item->name,
 			    why->text);
 		work_item_failed(item);
 	}
+	if (item->queue->options.written && !item->queue->is_stopped)
+		item->queue->options.written(item, is_refused ? error : 0, why);
 	work_queue_run(item->queue);
 }
 

@@ -6,7 +6,7 @@ the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pod
 403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC, and writes those that
 may be written. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
-that is not there, and of each that was patched, and the answer waits for its return; slow that of each that is read.
+that is not there, and of each that was patched, and the answer waits for its return; slow that of each that is read or listed.
 """
 import datetime
 import http.server
@@ -279,6 +279,8 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             items = [o for (p, _, _), o in cluster.objects.items() if p == plural and wanted(o)]
             version, kind = KINDS[plural]
             body = {"kind": kind + "List", "apiVersion": version, "metadata": {"resourceVersion": str(cluster.version)}, "items": items}
+        if self.scripted.slow:
+            self.scripted.slow(self.path)
         self.answer(200, body)
 
     def chunk(self, event):

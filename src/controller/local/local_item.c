@@ -136,7 +136,6 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 		      const struct failure *why)
 {
 	const struct object *claim = claim_of(item, volume);
-	char text[FAILURE_TEXT_BYTES];
 
 	if (error < 0) {
 		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
@@ -146,6 +145,14 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 	}
 	if (!claim || claim->meta.deletes)
 		return; /* the next look takes it back, or finishes it when it is settled */
+	item->is_finishing = true;
+	write_without(item, volume->object, ANNOTATION_UNFINISHED);
+}
+
+static void report_made(struct item *item, const struct object *claim)
+{
+	char text[FAILURE_TEXT_BYTES];
+
 	work_item_succeeded(&item->work);
 	if (item->source_in_use)
 		local_item_report(item, claim, "Warning", "CloneNotAtomic",
@@ -153,7 +160,21 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 				  "files are not of one moment");
 	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
 	local_item_report(item, claim, "Normal", "ProvisioningSucceeded", text);
-	write_without(item, volume->object, ANNOTATION_UNFINISHED);
+}
+
+/* A volume is made when it is stored as such, which a cluster may refuse. */
+void local_item_written(struct work_item *work, int error, const struct failure *why)
+{
+	struct item *item = (struct item *) work;
+	const struct persistent_volume *volume = volume_of(item);
+	bool was_finishing = item->is_finishing, is_made = volume && !volume->origin.is_unfinished;
+
+	item->is_finishing = false;
+	if (error < 0 && !is_made)
+		local_item_report(item, claim_of(item, volume), "Warning", "ProvisioningFailed",
+				  why->text);
+	else if (was_finishing && is_made)
+		report_made(item, claim_of(item, volume));
 }
 
 /* What is there is foreign: then nothing of podvol's is left. What is settled is never taken back

@@ -23,6 +23,7 @@ struct item {
 	bool is_removed;   /* its directory is, by us; until the watch tells that it is gone, too */
 	bool wants_source; /* what it is to be filled from is not ready */
 	bool source_in_use; /* while it was filled */
+	bool is_finishing;  /* its directory is there; it is being stored as finished */
 	enum directory_deed deed;
 	int64_t aim, grown;     /* DIRECTORY_GROW under way; how large it is by now, 0 not known */
 	struct local_plan plan; /* of the choice under way */
@@ -42,6 +43,8 @@ struct local_provisioner {
 /* Decide from the stored objects what is next, and begin it. Return: false: there is nothing the
  * item stands for any more. */
 bool local_item_look(struct work_item *work);
+/* For work_queue_options.written. */
+void local_item_written(struct work_item *work, int error, const struct failure *why);
 /* Free what is in it. */
 void local_item_clear(struct work_item *work);
 

@@ -212,6 +212,7 @@ static const struct controller_class local_provisioner_class = {
 	.queues = { { .what = "volume",
 		      .item_bytes = sizeof(struct item),
 		      .look = local_item_look,
+		      .written = local_item_written,
 		      .clear = local_item_clear } },
 	.begin = begin,
 	.take_change = take_change,
