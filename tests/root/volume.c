@@ -39,6 +39,7 @@ void test_volume_init(struct test_volume *volume, const char *plugin, bool pv)
 		.name = "scratch", .host_path = "", .host_path_type = "", .medium = ""
 	};
 	volume->pv_object.persistent_volume = &volume->pv;
+	volume->pv.object = &volume->pv_object;
 	volume->pod_object.pod = &volume->pod;
 	volume->spec = (struct volume_spec){ .name = pv ? "pv1" : "scratch" };
 	if (pv) {

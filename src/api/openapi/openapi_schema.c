@@ -114,7 +114,8 @@ static void add_plain(struct cJSON *entry, enum schema_type type, const struct w
 
 static void fill_schema(struct cJSON *entry, const struct schema *schema, const struct walk *walk);
 
-/* The definition of a schema with a name is made when it is first met. */
+/* The definition of a schema with a name is made when it is first met. @entry: NULL: nothing refers
+ * to it yet. */
 static void add_schema(struct cJSON *entry, const struct schema *schema, const struct walk *walk)
 {
 	char name[OPENAPI_NAME_BYTES];
@@ -130,7 +131,8 @@ static void add_schema(struct cJSON *entry, const struct schema *schema, const s
 	}
 	(void) snprintf(name, sizeof(name), "%s.%s", schema->package ?: walk->package,
 			schema->name);
-	refer_from_field(entry, name, walk);
+	if (entry)
+		refer_from_field(entry, name, walk);
 	/* It is there before it is filled: a schema may contain itself. Without memory for it the
 	 * whole document is lost, and the walk must end. */
 	if (json_get(walk->definitions, name))
@@ -323,9 +325,6 @@ void openapi_add_meta(struct cJSON *definitions, enum openapi_version version)
 {
 	const struct walk walk = { definitions, NULL, version };
 
-	for (size_t i = 0; openapi_meta_schemas[i]; i++) {
-		cleanup_json struct cJSON *reference = json_new_object();
-
-		add_schema(reference, openapi_meta_schemas[i], &walk);
-	}
+	for (size_t i = 0; openapi_meta_schemas[i]; i++)
+		add_schema(NULL, openapi_meta_schemas[i], &walk);
 }
