@@ -76,15 +76,16 @@ static void test_the_clock_is_set(void **state)
 		.is_complete = is_complete,
 	};
 	const struct itimerspec now = { .it_value = { .tv_nsec = 1 } };
+	cleanup_object const struct object *claim =
+		object_of("{'apiVersion': 'v1', 'kind': 'PersistentVolumeClaim', 'metadata': "
+			  "{'name': 'c', 'namespace': 'ns', 'annotations': "
+			  "{'podvol.io/snapshot-schedule': 'k'}}, 'spec': {'accessModes': "
+			  "['ReadWriteOnce'], 'resources': {'requests': {'storage': '1Gi'}}, "
+			  "'volumeName': 'v'}, 'status': {'phase': 'Bound'}}");
 	struct snapshot_schedules *schedules = NULL;
 	unsigned int before;
 
-	world_put(world,
-		  object_of("{'apiVersion': 'v1', 'kind': 'PersistentVolumeClaim', 'metadata': "
-			    "{'name': 'c', 'namespace': 'ns', 'annotations': "
-			    "{'podvol.io/snapshot-schedule': 'k'}}, 'spec': {'accessModes': "
-			    "['ReadWriteOnce'], 'resources': {'requests': {'storage': '1Gi'}}, "
-			    "'volumeName': 'v'}, 'status': {'phase': 'Bound'}}"));
+	world_put(world, claim);
 	assert_int_equal(snapshot_schedules_new(&options, &schedules), 0);
 	store_world_settle(world);
 	before = looks;
