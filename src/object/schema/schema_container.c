@@ -189,59 +189,37 @@ static const struct schema volume_mount_schema = SCHEMA("VolumeMount",
 	STRING("subPathExpr", 0, "The same with $(VARIABLES) of the container."),
 );
 
-const struct schema container_schema = SCHEMA("Container",
-	"One program of a pod, with what it sees.",
-	STRINGS("args", 0, "Words for the program."),
-	STRINGS("command", 0, "The program, in place of the image's."),
-	OBJECTS_BY(env_var_schema, "name", "env", 0, "Variables."),
-	OBJECTS(env_from_source_schema, "envFrom"),
-	STRING("image", 0, "What it runs."),
-	STRING("imagePullPolicy"),
-	OBJECT(lifecycle_schema, "lifecycle"),
-	OBJECT(probe_schema, "livenessProbe"),
-	STRING("name", REQUIRED, "Its name, once per pod."),
-	OBJECTS_BY(container_port_schema, "containerPort", "ports"),
-	OBJECT(probe_schema, "readinessProbe"),
-	OBJECTS(container_resize_policy_schema, "resizePolicy"),
-	OBJECT(resource_requirements_schema, "resources", 0, "What it may use; limits of memory and of huge pages bound its volumes."),
-	STRING("restartPolicy"),
-	OBJECT(security_context_schema, "securityContext", 0, "User, privileges and the like."),
-	OBJECT(probe_schema, "startupProbe"),
-	BOOL("stdin"),
-	BOOL("stdinOnce"),
-	STRING("terminationMessagePath"),
-	STRING("terminationMessagePolicy"),
-	BOOL("tty"),
-	OBJECTS_BY(volume_device_schema, "devicePath", "volumeDevices", 0, "Volumes of the pod that it sees as block devices."),
-	OBJECTS_BY(volume_mount_schema, "mountPath", "volumeMounts", 0, "Volumes of the pod that it sees as directories or files."),
-	STRING("workingDir"),
-);
+/* Behind the description: what only one kind of container has, in its place of the alphabet. */
+#define CONTAINER(NAME, DESCRIPTION, ...) SCHEMA(NAME, DESCRIPTION, \
+	STRINGS("args", 0, "Words for the program."), \
+	STRINGS("command", 0, "The program, in place of the image's."), \
+	OBJECTS_BY(env_var_schema, "name", "env", 0, "Variables."), \
+	OBJECTS(env_from_source_schema, "envFrom"), \
+	STRING("image", 0, "What it runs."), \
+	STRING("imagePullPolicy"), \
+	OBJECT(lifecycle_schema, "lifecycle"), \
+	OBJECT(probe_schema, "livenessProbe"), \
+	STRING("name", REQUIRED, "Its name, once per pod."), \
+	OBJECTS_BY(container_port_schema, "containerPort", "ports"), \
+	OBJECT(probe_schema, "readinessProbe"), \
+	OBJECTS(container_resize_policy_schema, "resizePolicy"), \
+	OBJECT(resource_requirements_schema, "resources", 0, "What it may use; limits of memory and of huge pages bound its volumes."), \
+	STRING("restartPolicy"), \
+	OBJECT(security_context_schema, "securityContext", 0, "User, privileges and the like."), \
+	OBJECT(probe_schema, "startupProbe"), \
+	BOOL("stdin"), \
+	BOOL("stdinOnce"), \
+	__VA_ARGS__ \
+	STRING("terminationMessagePath"), \
+	STRING("terminationMessagePolicy"), \
+	BOOL("tty"), \
+	OBJECTS_BY(volume_device_schema, "devicePath", "volumeDevices", 0, "Volumes of the pod that it sees as block devices."), \
+	OBJECTS_BY(volume_mount_schema, "mountPath", "volumeMounts", 0, "Volumes of the pod that it sees as directories or files."), \
+	STRING("workingDir"),)
 
-const struct schema ephemeral_container_schema = SCHEMA("EphemeralContainer",
+const struct schema container_schema = CONTAINER("Container", "One program of a pod, with what it sees.");
+
+const struct schema ephemeral_container_schema = CONTAINER("EphemeralContainer",
 	"A container that is added to a running pod, for looking around.",
-	STRINGS("args", 0, "Words for the program."),
-	STRINGS("command", 0, "The program, in place of the image's."),
-	OBJECTS_BY(env_var_schema, "name", "env", 0, "Variables."),
-	OBJECTS(env_from_source_schema, "envFrom"),
-	STRING("image", 0, "What it runs."),
-	STRING("imagePullPolicy"),
-	OBJECT(lifecycle_schema, "lifecycle"),
-	OBJECT(probe_schema, "livenessProbe"),
-	STRING("name", REQUIRED, "Its name, once per pod."),
-	OBJECTS_BY(container_port_schema, "containerPort", "ports"),
-	OBJECT(probe_schema, "readinessProbe"),
-	OBJECTS(container_resize_policy_schema, "resizePolicy"),
-	OBJECT(resource_requirements_schema, "resources", 0, "What it may use; limits of memory and of huge pages bound its volumes."),
-	STRING("restartPolicy"),
-	OBJECT(security_context_schema, "securityContext", 0, "User, privileges and the like."),
-	OBJECT(probe_schema, "startupProbe"),
-	BOOL("stdin"),
-	BOOL("stdinOnce"),
 	STRING("targetContainerName", 0, "The container whose processes it sees."),
-	STRING("terminationMessagePath"),
-	STRING("terminationMessagePolicy"),
-	BOOL("tty"),
-	OBJECTS_BY(volume_device_schema, "devicePath", "volumeDevices", 0, "Volumes of the pod that it sees as block devices."),
-	OBJECTS_BY(volume_mount_schema, "mountPath", "volumeMounts", 0, "Volumes of the pod that it sees as directories or files."),
-	STRING("workingDir"),
 );

@@ -2,7 +2,8 @@
 /*
  * schema_foreign_source - sources of volumes that other systems mount: kept, never acted upon
  *
- * The fields are those of Kubernetes 1.32.
+ * The fields are those of Kubernetes 1.32. A source of pods and that of PersistentVolumes often
+ * differ in where the Secret is: then one macro makes both.
  */
 #include "object/schema/schemas.h"
 
@@ -36,37 +37,25 @@ const struct schema azure_file_persistent_volume_source_schema = SCHEMA("AzureFi
 	STRING("shareName", REQUIRED),
 );
 
-const struct schema ceph_fs_volume_source_schema = SCHEMA("CephFSVolumeSource", NULL,
-	STRINGS("monitors", REQUIRED),
-	STRING("path"),
-	BOOL("readOnly"),
-	STRING("secretFile"),
-	OBJECT(local_object_reference_schema, "secretRef"),
-	STRING("user"),
-);
+#define CEPH_FS(NAME, SECRET) SCHEMA(NAME, NULL, \
+	STRINGS("monitors", REQUIRED), \
+	STRING("path"), \
+	BOOL("readOnly"), \
+	STRING("secretFile"), \
+	OBJECT(SECRET, "secretRef"), \
+	STRING("user"),)
+const struct schema ceph_fs_volume_source_schema = CEPH_FS("CephFSVolumeSource", local_object_reference_schema);
+const struct schema ceph_fs_persistent_volume_source_schema =
+	CEPH_FS("CephFSPersistentVolumeSource", secret_reference_schema);
 
-const struct schema ceph_fs_persistent_volume_source_schema = SCHEMA("CephFSPersistentVolumeSource", NULL,
-	STRINGS("monitors", REQUIRED),
-	STRING("path"),
-	BOOL("readOnly"),
-	STRING("secretFile"),
-	OBJECT(secret_reference_schema, "secretRef"),
-	STRING("user"),
-);
-
-const struct schema cinder_volume_source_schema = SCHEMA("CinderVolumeSource", NULL,
-	STRING("fsType"),
-	BOOL("readOnly"),
-	OBJECT(local_object_reference_schema, "secretRef"),
-	STRING("volumeID", REQUIRED),
-);
-
-const struct schema cinder_persistent_volume_source_schema = SCHEMA("CinderPersistentVolumeSource", NULL,
-	STRING("fsType"),
-	BOOL("readOnly"),
-	OBJECT(secret_reference_schema, "secretRef"),
-	STRING("volumeID", REQUIRED),
-);
+#define CINDER(NAME, SECRET) SCHEMA(NAME, NULL, \
+	STRING("fsType"), \
+	BOOL("readOnly"), \
+	OBJECT(SECRET, "secretRef"), \
+	STRING("volumeID", REQUIRED),)
+const struct schema cinder_volume_source_schema = CINDER("CinderVolumeSource", local_object_reference_schema);
+const struct schema cinder_persistent_volume_source_schema =
+	CINDER("CinderPersistentVolumeSource", secret_reference_schema);
 
 const struct schema fc_volume_source_schema = SCHEMA("FCVolumeSource", NULL,
 	STRING("fsType"),
@@ -130,33 +119,21 @@ const struct schema image_volume_source_schema = SCHEMA("ImageVolumeSource", NUL
 	STRING("reference"),
 );
 
-const struct schema iscsi_volume_source_schema = SCHEMA("ISCSIVolumeSource", NULL,
-	BOOL("chapAuthDiscovery"),
-	BOOL("chapAuthSession"),
-	STRING("fsType"),
-	STRING("initiatorName"),
-	STRING("iqn", REQUIRED),
-	STRING("iscsiInterface"),
-	INTEGER("lun", REQUIRED),
-	STRINGS("portals"),
-	BOOL("readOnly"),
-	OBJECT(local_object_reference_schema, "secretRef"),
-	STRING("targetPortal", REQUIRED),
-);
-
-const struct schema iscsi_persistent_volume_source_schema = SCHEMA("ISCSIPersistentVolumeSource", NULL,
-	BOOL("chapAuthDiscovery"),
-	BOOL("chapAuthSession"),
-	STRING("fsType"),
-	STRING("initiatorName"),
-	STRING("iqn", REQUIRED),
-	STRING("iscsiInterface"),
-	INTEGER("lun", REQUIRED),
-	STRINGS("portals"),
-	BOOL("readOnly"),
-	OBJECT(secret_reference_schema, "secretRef"),
-	STRING("targetPortal", REQUIRED),
-);
+#define ISCSI(NAME, SECRET) SCHEMA(NAME, NULL, \
+	BOOL("chapAuthDiscovery"), \
+	BOOL("chapAuthSession"), \
+	STRING("fsType"), \
+	STRING("initiatorName"), \
+	STRING("iqn", REQUIRED), \
+	STRING("iscsiInterface"), \
+	INTEGER("lun", REQUIRED), \
+	STRINGS("portals"), \
+	BOOL("readOnly"), \
+	OBJECT(SECRET, "secretRef"), \
+	STRING("targetPortal", REQUIRED),)
+const struct schema iscsi_volume_source_schema = ISCSI("ISCSIVolumeSource", local_object_reference_schema);
+const struct schema iscsi_persistent_volume_source_schema =
+	ISCSI("ISCSIPersistentVolumeSource", secret_reference_schema);
 
 const struct schema photon_persistent_disk_volume_source_schema = SCHEMA("PhotonPersistentDiskVolumeSource", NULL,
 	STRING("fsType"),
@@ -178,69 +155,43 @@ const struct schema quobyte_volume_source_schema = SCHEMA("QuobyteVolumeSource",
 	STRING("volume", REQUIRED),
 );
 
-const struct schema rbd_volume_source_schema = SCHEMA("RBDVolumeSource", NULL,
-	STRING("fsType"),
-	STRING("image", REQUIRED),
-	STRING("keyring"),
-	STRINGS("monitors", REQUIRED),
-	STRING("pool"),
-	BOOL("readOnly"),
-	OBJECT(local_object_reference_schema, "secretRef"),
-	STRING("user"),
-);
+#define RBD(NAME, SECRET) SCHEMA(NAME, NULL, \
+	STRING("fsType"), \
+	STRING("image", REQUIRED), \
+	STRING("keyring"), \
+	STRINGS("monitors", REQUIRED), \
+	STRING("pool"), \
+	BOOL("readOnly"), \
+	OBJECT(SECRET, "secretRef"), \
+	STRING("user"),)
+const struct schema rbd_volume_source_schema = RBD("RBDVolumeSource", local_object_reference_schema);
+const struct schema rbd_persistent_volume_source_schema =
+	RBD("RBDPersistentVolumeSource", secret_reference_schema);
 
-const struct schema rbd_persistent_volume_source_schema = SCHEMA("RBDPersistentVolumeSource", NULL,
-	STRING("fsType"),
-	STRING("image", REQUIRED),
-	STRING("keyring"),
-	STRINGS("monitors", REQUIRED),
-	STRING("pool"),
-	BOOL("readOnly"),
-	OBJECT(secret_reference_schema, "secretRef"),
-	STRING("user"),
-);
+#define SCALE_IO(NAME, SECRET) SCHEMA(NAME, NULL, \
+	STRING("fsType"), \
+	STRING("gateway", REQUIRED), \
+	STRING("protectionDomain"), \
+	BOOL("readOnly"), \
+	OBJECT(SECRET, "secretRef", REQUIRED), \
+	BOOL("sslEnabled"), \
+	STRING("storageMode"), \
+	STRING("storagePool"), \
+	STRING("system", REQUIRED), \
+	STRING("volumeName"),)
+const struct schema scale_io_volume_source_schema = SCALE_IO("ScaleIOVolumeSource", local_object_reference_schema);
+const struct schema scale_io_persistent_volume_source_schema =
+	SCALE_IO("ScaleIOPersistentVolumeSource", secret_reference_schema);
 
-const struct schema scale_io_volume_source_schema = SCHEMA("ScaleIOVolumeSource", NULL,
-	STRING("fsType"),
-	STRING("gateway", REQUIRED),
-	STRING("protectionDomain"),
-	BOOL("readOnly"),
-	OBJECT(local_object_reference_schema, "secretRef", REQUIRED),
-	BOOL("sslEnabled"),
-	STRING("storageMode"),
-	STRING("storagePool"),
-	STRING("system", REQUIRED),
-	STRING("volumeName"),
-);
-
-const struct schema scale_io_persistent_volume_source_schema = SCHEMA("ScaleIOPersistentVolumeSource", NULL,
-	STRING("fsType"),
-	STRING("gateway", REQUIRED),
-	STRING("protectionDomain"),
-	BOOL("readOnly"),
-	OBJECT(secret_reference_schema, "secretRef", REQUIRED),
-	BOOL("sslEnabled"),
-	STRING("storageMode"),
-	STRING("storagePool"),
-	STRING("system", REQUIRED),
-	STRING("volumeName"),
-);
-
-const struct schema storage_os_volume_source_schema = SCHEMA("StorageOSVolumeSource", NULL,
-	STRING("fsType"),
-	BOOL("readOnly"),
-	OBJECT(local_object_reference_schema, "secretRef"),
-	STRING("volumeName"),
-	STRING("volumeNamespace"),
-);
-
-const struct schema storage_os_persistent_volume_source_schema = SCHEMA("StorageOSPersistentVolumeSource", NULL,
-	STRING("fsType"),
-	BOOL("readOnly"),
-	OBJECT(object_reference_schema, "secretRef"),
-	STRING("volumeName"),
-	STRING("volumeNamespace"),
-);
+#define STORAGE_OS(NAME, SECRET) SCHEMA(NAME, NULL, \
+	STRING("fsType"), \
+	BOOL("readOnly"), \
+	OBJECT(SECRET, "secretRef"), \
+	STRING("volumeName"), \
+	STRING("volumeNamespace"),)
+const struct schema storage_os_volume_source_schema = STORAGE_OS("StorageOSVolumeSource", local_object_reference_schema);
+const struct schema storage_os_persistent_volume_source_schema =
+	STORAGE_OS("StorageOSPersistentVolumeSource", object_reference_schema);
 
 const struct schema vsphere_virtual_disk_volume_source_schema = SCHEMA("VsphereVirtualDiskVolumeSource", NULL,
 	STRING("fsType"),
