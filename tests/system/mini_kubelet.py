@@ -11,6 +11,22 @@ from node import Skip
 PROGRAM = os.path.join(node.BUILD, "examples/mini-kubelet/mini-kubelet")
 HOOK = os.path.join(node.BUILD, "podvol-oci-hook")
 BUSYBOX = "/bin/busybox"
+# A crun whose process that detaches a container, and is its parent, stays for half a second.
+SLOW_CRUN = """#!/usr/bin/python3
+import ctypes, os, subprocess, sys, time
+words = ["{crun}", *sys.argv[1:]]
+if not {{"create", "run"}} & set(words):
+    os.execv(words[0], words)
+reader, writer = os.pipe()
+if os.fork() == 0:
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+    os.write(writer, bytes([subprocess.run(words).returncode]))
+    os.close(writer)
+    time.sleep(0.5)
+    os._exit(0)
+os.close(writer)
+sys.exit((os.read(reader, 1) or b"1")[0])
+"""
 
 
 def container(script, **more):
@@ -30,10 +46,22 @@ class Kubelet:
         shutil.copy(BUSYBOX, os.path.join(self.images, "busybox/bin"))
         subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
 
-    def start(self):
+    def slow_crun(self):
+        """A directory to look for programs in, before others."""
+        directory = os.path.join(self.node.top, "slow")
+        os.mkdir(directory)
+        path = os.path.join(directory, "crun")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SLOW_CRUN.format(crun=shutil.which("crun")))
+        os.chmod(path, 0o755)
+        return directory
+
+    def start(self, programs=None):
+        path = os.environ["PATH"] if programs is None else f"{programs}:{os.environ['PATH']}"
         with open(os.path.join(self.node.top, "mini.log"), "ab") as log:
             self.process = subprocess.Popen([PROGRAM, "-i", self.images, "-s", self.state, "-k", self.node.socket, "-H", HOOK,
-                                             "-o", "--cgroup-manager=disabled"], stdout=log, stderr=log)
+                                             "-o", "--cgroup-manager=disabled"], stdout=log, stderr=log,
+                                            env={**os.environ, "PATH": path})
 
     def kill(self):
         if self.process and self.process.poll() is None:
@@ -53,6 +81,16 @@ class Kubelet:
         """The one that runs: {id, pid, status}, or {}."""
         states = [json.loads(state) for state in map(lambda i: self.crun("state", i), self.bundles()) if state]
         return next((state for state in states if state["status"] == "running"), {})
+
+    def children(self):
+        """Names of its processes, those included that ended and were not waited for."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as file:
+            pids = file.read().split()
+        names = []
+        for pid in pids:
+            with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                names.append(file.read().strip())
+        return names
 
     def said(self):
         with open(os.path.join(self.node.top, "mini.log"), encoding="utf-8") as file:
