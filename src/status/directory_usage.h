@@ -40,8 +40,7 @@ struct directory_usage_options {
 struct usage_view {
 	struct tree_usage usage; /* of the last count that ended; else of the first, so far */
 	uint64_t counted_usec;   /* monotonic, when it ended; 0: none did */
-	int error; /* negative errno of the last one; -ETIMEDOUT: it hangs; -EFBIG: too many files
-		    */
+	int error; /* 0 or negative errno of the last one; -ETIMEDOUT: it hangs; -EFBIG: too many */
 };
 
 /* Is the volume a directory, as far as its specification tells? NULL: no. */

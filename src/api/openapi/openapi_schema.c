@@ -114,8 +114,7 @@ static void add_plain(struct cJSON *entry, enum schema_type type, const struct w
 
 static void fill_schema(struct cJSON *entry, const struct schema *schema, const struct walk *walk);
 
-/* The definition of a schema with a name is made when it is first met. @entry: NULL: nothing refers
- * to it yet. */
+/* The definition of a schema with a name is made when it is first met, also when no @entry does. */
 static void add_schema(struct cJSON *entry, const struct schema *schema, const struct walk *walk)
 {
 	char name[OPENAPI_NAME_BYTES];
