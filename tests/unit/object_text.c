@@ -4,10 +4,13 @@
  */
 #include "tests/unit/object_text.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -41,14 +44,30 @@ void assert_refused(const char *yaml, const char *text)
 
 struct cJSON *tree_of_json(const char *json)
 {
-	static const struct json_limits limits = { .bytes = 1 << 20, .depth = 64 };
+	static const struct json_limits limits = { .bytes = 8 << 20, .depth = OBJECT_DEPTH_MAX };
 	struct failure failure = { 0 };
 	struct cJSON *tree = NULL;
 
 	if (json_parse(json, strlen(json), &limits, &tree, &failure) < 0)
-		print_message("bad JSON in the test: %s\n", failure.text);
-	assert_non_null(tree);
+		fail_msg("%s: %.200s", failure.text, json);
 	return tree;
+}
+
+struct cJSON *tree_of_file(const char *path)
+{
+	const char *top = getenv("top_srcdir");
+	static char text[65536];
+	char whole[4096];
+	FILE *file;
+
+	(void) snprintf(whole, sizeof(whole), "%s/%s", top ? top : ".", path);
+	file = fopen(whole, "re");
+	if (!file)
+		fail_msg("%s: %s", whole, strerror(errno));
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	assert_true(feof(file));
+	assert_int_equal(fclose(file), 0);
+	return tree_of_json(text);
 }
 
 struct cJSON *tree_of(const struct object *object)

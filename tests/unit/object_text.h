@@ -18,3 +18,6 @@ struct cJSON *tree_of(const struct object *object);
 
 /* Any tree from JSON text that is right. Give it to json_free(). */
 struct cJSON *tree_of_json(const char *json);
+
+/* The tree of a JSON file of the source tree, "tests/patch/apply.json". Give it to json_free(). */
+struct cJSON *tree_of_file(const char *path);
