@@ -41,7 +41,7 @@ static int open_device(const char *device_path, dev_t *ret_number, struct failur
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", device_path);
+		return failed(reterr, -errno, "cannot inspect '%s'", device_path);
 	if (!S_ISBLK(st.st_mode))
 		return failed_plain(reterr, -ENOTBLK, "'%s' is not a block device", device_path);
 	*ret_number = st.st_rdev;

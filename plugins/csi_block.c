@@ -104,7 +104,7 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 			  struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
 		WORKER_STAGE("prepare the staging directory", prepare_device),
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
 		WORKER_STAGE("look at what it staged", end_stage),
@@ -217,7 +217,7 @@ int csi_new_block_mapper(const struct volume_request *request, struct stage_list
 			 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
 		WORKER_STAGE("prepare the device's directory", prepare_target),
 		LOOP_STAGE("have the driver publish it", start_publish),
 		WORKER_STAGE("map the device", map_device),

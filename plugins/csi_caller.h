@@ -50,7 +50,7 @@ struct csi_stage_end {
 };
 
 /**
- * csi_caller_ask - ask the driver what it can do
+ * csi_caller_ask - query the driver's capabilities
  * @then: NULL: the stage ends with the answer
  *
  * A failure is transient: nothing was said about the volume. Return: as of a stage's start().

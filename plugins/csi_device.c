@@ -67,7 +67,7 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("ask the driver what it can do", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
 		WORKER_STAGE("prepare the staging directory", prepare_staging),
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
 		WORKER_STAGE("look at what it staged", look_at_staging),
@@ -99,7 +99,7 @@ static int find_staging_path(const struct volume_request *request, char **ret,
 	}
 	r = csi_split_unique_name(request->unique_name, &driver, &handle);
 	if (r < 0)
-		return failed(reterr, r, "cannot tell where volume '%s' is staged",
+		return failed(reterr, r, "cannot determine where volume '%s' is staged",
 			      request->volume_name);
 	return csi_staging_path(driver, handle, ret, reterr);
 }

@@ -36,7 +36,7 @@ int csi_staging_path(const char *driver, const char *handle, char **ret, struct 
 			driver);
 	if (csi_hash_text(handle, hash) < 0 ||
 	    asprintf(ret, CSI_BASE "/%s/%s/globalmount", driver, hash) < 0)
-		return failed(reterr, -ENOMEM, "cannot name the staging directory of '%s'", handle);
+		return failed(reterr, -ENOMEM, "cannot build the staging path of '%s'", handle);
 	return 0;
 }
 
@@ -68,7 +68,7 @@ int csi_target_path(const char *pod_uid, const char *volume_name, char **ret,
 	if (r < 0)
 		return r;
 	if (asprintf(ret, "%s/mount", directory) < 0)
-		return failed(reterr, -ENOMEM, "cannot name the target of '%s'", volume_name);
+		return failed(reterr, -ENOMEM, "cannot build the target path of '%s'", volume_name);
 	return 0;
 }
 
@@ -90,7 +90,8 @@ int csi_block_path(enum csi_block_place place, const char *volume_name, char **r
 				    volume_name);
 	if (asprintf(ret, CSI_BLOCK_BASE "/%s%s%s", parts[place].before, volume_name,
 		     parts[place].behind) < 0)
-		return failed(reterr, -ENOMEM, "cannot name a directory of '%s'", volume_name);
+		return failed(reterr, -ENOMEM, "cannot build the path of a directory of '%s'",
+			      volume_name);
 	return 0;
 }
 

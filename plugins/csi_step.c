@@ -76,7 +76,7 @@ int csi_step_take_place(struct csi_step *step, char *mount_path, enum vol_data_p
 
 	if (!data_path) {
 		free(mount_path);
-		return failed(reterr, -ENOMEM, "cannot name the place of '%s'", step->volume.name);
+		return failed(reterr, -ENOMEM, "cannot build the path of '%s'", step->volume.name);
 	}
 	csi_step_take_places(step, mount_path, data_path, kind, kept_levels);
 	return 0;
@@ -107,7 +107,7 @@ int csi_step_path(const struct csi_step *step, const char *relative, char **ret,
 {
 	*ret = layout_absolute(step->volume.host->root_dir, relative);
 	return *ret ? 0
-		    : failed(reterr, -ENOMEM, "cannot name the place of '%s'", step->volume.name);
+		    : failed(reterr, -ENOMEM, "cannot build the path of '%s'", step->volume.name);
 }
 
 int csi_step_start_ask(void *data, struct stage_report *report,
@@ -251,7 +251,7 @@ int csi_step_clear(void *data, struct stage_report *report)
 	report->error_class = ERROR_UNCERTAIN;
 	r = csi_data_remove(&step->place, &report->failure);
 	if (r == -EBUSY)
-		(void) failure_prefix(&report->failure, "driver '%s' says that volume '%s' is gone",
+		(void) failure_prefix(&report->failure, "driver '%s' reports volume '%s' as gone",
 				      step->volume.driver, step->volume.handle);
 	return r < 0 ? r : STAGE_NEXT;
 }

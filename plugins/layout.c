@@ -44,12 +44,13 @@ int layout_pod_path(const char *pod_uid, const char *folder, const char *plugin,
 
 	escaped = strdup(plugin);
 	if (!escaped)
-		return failed(reterr, -ENOMEM, "cannot name the directory of volume '%s'", volume);
+		return failed(reterr, -ENOMEM, "cannot build the directory path of volume '%s'",
+			      volume);
 	while ((slash = strchr(escaped, '/')))
 		*slash = '~';
 	if (asprintf(ret, "pods/%s/%s/%s%s%s", pod_uid, folder, escaped, volume ? "/" : "",
 		     volume ? volume : "") < 0)
-		return failed(reterr, -ENOMEM, "cannot name the directory of volume '%s'",
+		return failed(reterr, -ENOMEM, "cannot build the directory path of volume '%s'",
 			      volume ? volume : "");
 	return 0;
 }

@@ -223,7 +223,7 @@ static int check_other_users(struct local_mounter *mounter, struct stage_report 
 				  strlen(prefix) +
 					  strcspn(mounter->target.path + strlen(prefix), "/") + 1);
 	if (!own_pod)
-		return failed(&report->failure, -ENOMEM, "cannot look for other users of '%s'",
+		return failed(&report->failure, -ENOMEM, "cannot search for other users of '%s'",
 			      mounter->source.path);
 	search = (struct user_search){ own_pod };
 	r = mount_table_overlaps(mounter->host->mount_table, mounter->source_fd, prefix, visit_user,
@@ -250,7 +250,7 @@ static int plan_ownership(struct local_mounter *mounter, struct stage_report *re
 
 	/* Only now: another set-up of the same files may just have changed it. */
 	if (fstat(mounter->source_fd, &source) < 0)
-		return failed(&report->failure, -errno, "cannot look at '%s'",
+		return failed(&report->failure, -errno, "cannot inspect '%s'",
 			      mounter->source.path);
 	mounter->source_gid = source.st_gid;
 	seen = mounter->already_mounted ? mounter->target_gid : mounter->source_gid;

@@ -67,7 +67,7 @@ static int report_kind(const struct local_source *source, struct local_found *fo
 		       struct failure *reterr)
 {
 	if (fstat(found->fd, &found->stat) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", source->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", source->path);
 	if (source->is_image) {
 		found->kind = LOCAL_IMAGE_FILE;
 		found->device = loop_device_number(found->fd);

@@ -70,7 +70,7 @@ static int build(const struct file_inputs *inputs, struct shared_payload **ret,
 	int r;
 
 	if (!shared)
-		return failed(reterr, -ENOMEM, "cannot make the volume's files");
+		return failed(reterr, -ENOMEM, "cannot create the volume's files");
 	atomic_init(&shared->references, 1);
 	r = file_payload_build(inputs, &shared->payload, reterr);
 	if (r < 0)

@@ -246,7 +246,7 @@ static int check_mounted(const struct scratch *scratch, struct failure *reterr)
 	struct statfs fs;
 
 	if (fstatfs(scratch->fd, &fs) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", scratch->place.path);
+		return failed(reterr, -errno, "cannot inspect '%s'", scratch->place.path);
 	if (scratch->medium == MEDIUM_MEMORY && fs.f_type == TMPFS_MAGIC)
 		return 0;
 	if (scratch->medium != MEDIUM_HUGE_PAGES || fs.f_type != HUGETLBFS_MAGIC)
@@ -356,7 +356,7 @@ static int check_medium(const struct place *place, uint64_t noted, struct failur
 	if (fd < 0)
 		return fd;
 	if (fstatfs(fd, &fs) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", place->path);
 	if (fs.f_type != TMPFS_MAGIC && fs.f_type != HUGETLBFS_MAGIC)
 		return failed_plain(reterr, -EBUSY,
 				    "'%s' carries a mount that is not an emptyDir's: not removed",

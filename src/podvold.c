@@ -83,7 +83,7 @@ static int prepare_loop(sd_event **ret, struct failure *reterr)
 		r = sd_event_set_watchdog(event, true);
 	if (r < 0) {
 		sd_event_unref(event);
-		return failed(reterr, r, "cannot make the event loop");
+		return failed(reterr, r, "cannot create the event loop");
 	}
 	*ret = event;
 	return 0;
@@ -104,7 +104,7 @@ static int open_sockets(const struct config *config, struct api_options *api_opt
 
 	if (asprintf(&path, "%s/podvol.sock", config->run_dir) < 0) {
 		path = NULL;
-		return failed(reterr, -ENOMEM, "cannot make the socket");
+		return failed(reterr, -ENOMEM, "cannot create the socket");
 	}
 	options.socket_path = path;
 	return api_listen(&options, api_options->listeners, &api_options->listener_count, reterr);

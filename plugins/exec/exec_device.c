@@ -40,7 +40,7 @@ int exec_new_device_mounter(const struct volume_request *request, struct stage_l
 			    struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		WORKER_STAGE("ask the plugin whether it is ready", exec_step_probe),
+		WORKER_STAGE("probe the plugin", exec_step_probe),
 		WORKER_STAGE("have the plugin stage it", stage_volume),
 	};
 

@@ -151,7 +151,7 @@ int exec_program_find(const char *name, struct exec_program *ret, struct failure
 		return failed_plain(reterr, -EINVAL, "'%s' is not the name of a plugin", name);
 	if (asprintf(&program.path, EXEC_DIRECTORY "/%s", name) < 0) {
 		program.path = NULL;
-		return failed(reterr, -ENOMEM, "cannot look for plugin '%s'", name);
+		return failed(reterr, -ENOMEM, "cannot find plugin '%s'", name);
 	}
 	r = check_file(program.path, reterr);
 	if (r == 0)

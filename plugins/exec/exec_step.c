@@ -92,7 +92,7 @@ static int gather_facts(struct exec_step *step, const struct volume_request *req
 		add_volume(step->facts, pv);
 	if (request->pod && request->pod_uid)
 		add_pod(step->facts, request->pod);
-	return step->facts ? 0 : failed(reterr, -ENOMEM, "cannot ask for volume '%s'", spec->name);
+	return step->facts ? 0 : failed(reterr, -ENOMEM, "cannot request volume '%s'", spec->name);
 }
 
 int exec_step_init(struct exec_step *step, const struct volume_request *request, bool sets_up,
@@ -111,7 +111,7 @@ int exec_step_init(struct exec_step *step, const struct volume_request *request,
 	if (!step->unique_name || !step->pod_uid ||
 	    asprintf(&directory, "%s^%s", step->name, step->handle) < 0) {
 		directory = NULL;
-		return failed(reterr, -ENOMEM, "cannot ask for volume '%s'", request->unique_name);
+		return failed(reterr, -ENOMEM, "cannot request volume '%s'", request->unique_name);
 	}
 	r = layout_child(EXEC_STAGING_BASE, directory, &step->staging_path, reterr);
 	if (r == 0 && request->pod_uid)

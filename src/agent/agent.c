@@ -293,7 +293,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		r = unstage_calls_open(&agent->holds);
 	if (r >= 0)
 		r = volume_users_open(&agent->holds);
-	return r < 0 ? failed(reterr, r, "cannot make the operations") : 0;
+	return r < 0 ? failed(reterr, r, "cannot create the operations") : 0;
 }
 
 /* ---- what is wanted ---- */

@@ -167,7 +167,7 @@ int agent_open_volume_faults(struct agent *agent, struct failure *reterr)
 	};
 	int r = volume_faults_new(&options, &agent->mounts.faults);
 
-	return r < 0 ? failed(reterr, r, "cannot look for faults of volumes") : 0;
+	return r < 0 ? failed(reterr, r, "cannot watch volumes for faults") : 0;
 }
 
 static bool is_held(void *userdata, const char *pod_uid)

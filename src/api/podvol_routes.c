@@ -26,14 +26,14 @@ static const struct route_parameter parameters[] = {
 	{ "container", SCHEMA_STRING, false, "One container of the pod; else all." },
 	{ "dryRun", SCHEMA_STRING, false, "Refused with the reason: nothing is tried here." },
 	{ "fieldValidation", SCHEMA_STRING, false,
-	  "What becomes of unknown fields: Ignore, Warn or Strict." },
+	  "What happens to unknown fields: Ignore, Warn or Strict." },
 	{ "for", SCHEMA_STRING, false, "mounted, which is meant without it, or unmounted." },
 	{ "format", SCHEMA_STRING, false,
 	  "json, which is meant without it; the answers of all others are in the words of the "
 	  "runtime that they name, and not described here." },
 	{ "ignoreNotFound", SCHEMA_BOOL, false, "A pod that is gone is success." },
 	{ "method", SCHEMA_STRING, true, "The RPC, as NodeGetInfo." },
-	{ "resourceVersion", SCHEMA_STRING, false, "Where a watch begins, from a list." },
+	{ "resourceVersion", SCHEMA_STRING, false, "The version to watch from, from a list." },
 	{ "server", SCHEMA_STRING, false,
 	  "Where clients reach this server: https://example.com:6443." },
 	{ "timeout", SCHEMA_STRING, false, "How long to wait at most: 30s, 2m, 1h30m." },
@@ -154,7 +154,7 @@ static const struct schema new_token_schema = SCHEMA_OF(PODVOL_PACKAGE, "NewToke
 	"A token to be made.",
 	STRING("name", REQUIRED, "What it is called."),
 	STRING("role", 0, "view, edit or admin; view without it."),
-	INTEGER("seconds", 0, "How long it lives; without it for ever."),
+	INTEGER("seconds", 0, "Its lifetime; without it unlimited."),
 );
 
 static const struct schema made_token_schema = SCHEMA_OF(PODVOL_PACKAGE, "MadeToken",
@@ -166,7 +166,7 @@ static const struct schema made_token_schema = SCHEMA_OF(PODVOL_PACKAGE, "MadeTo
 
 static const struct schema reason_schema = SCHEMA_OF(PODVOL_PACKAGE, "UnfitReason",
 	"Why a pod does not fit a node.",
-	STRING("plugin", REQUIRED, "The plugin of Kubernetes' scheduler that says so."),
+	STRING("plugin", REQUIRED, "The scheduler plugin that reports it."),
 	STRING("reason", REQUIRED, "In its words."),
 	BOOL("resolvable", REQUIRED, "Might the removal of other pods help?"),
 );
@@ -202,7 +202,7 @@ static const struct schema mount_schema = SCHEMA_OF(PODVOL_PACKAGE, "ContainerMo
 );
 
 static const struct schema device_schema = SCHEMA_OF(PODVOL_PACKAGE, "ContainerDevice",
-	"A device to make in a container.",
+	"A device to create in a container.",
 	STRING("name", REQUIRED, "The volume."),
 	STRING("hostPath", REQUIRED, "The device of the host."),
 	STRING("containerPath", REQUIRED, "Where."),

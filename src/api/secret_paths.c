@@ -121,7 +121,7 @@ static int check_container(const struct cJSON *container, const char *list, size
 				"role may not read",
 				list, index, i, length > 64 ? 64 : (int) length, name);
 	}
-	return r < 0 ? failed(reterr, r, "cannot look at the variables of a container") : 0;
+	return r < 0 ? failed(reterr, r, "cannot inspect the variables of a container") : 0;
 }
 
 int secret_paths_check(const struct cJSON *spec, struct failure *reterr)

@@ -37,7 +37,7 @@ static int check_file(int fd, const char *name, struct failure *reterr)
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", name);
+		return failed(reterr, -errno, "cannot inspect '%s'", name);
 	if (!S_ISREG(status.st_mode) || status.st_size == 0 || status.st_size > SECRET_FILE_BYTES)
 		return failed_plain(
 			reterr, -EINVAL,

@@ -190,7 +190,7 @@ static int put(struct edit *edit)
 static int give_up(struct edit *edit, bool was_refused)
 {
 	if (was_refused) {
-		cli_complain(edit->cli, "given up: the text is kept in '%s'", edit->file);
+		cli_complain(edit->cli, "cancelled: the text is kept in '%s'", edit->file);
 		return EXIT_FAILED;
 	}
 	remove_file(edit);

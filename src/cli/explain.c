@@ -249,7 +249,7 @@ static bool explain_holds(struct cli *cli, const char *pod, const char *base)
 
 		(void) json_int64(json_get(hold, "pid"), &pid);
 		sentence_since(text_of(hold, "since"), since);
-		say(cli, "Container '%s' holds the pod%s%s: none of its volumes is taken away.",
+		say(cli, "Container '%s' holds the pod%s%s: none of its volumes is unmounted.",
 		    text_of(hold, "container"), *since ? ", for " : "", since);
 		if (pid > 0)
 			say(cli, "That ends with process %lld.", (long long) pid);

@@ -343,7 +343,7 @@ static int take_break(struct podvol_watch *watch, CURLcode code)
 				watch->server.address, system_error ? ": " : "",
 				system_error ? strerror((int) system_error) : "");
 	else
-		(void) snprintf(text, sizeof(text), "the connection to '%s' broke off",
+		(void) snprintf(text, sizeof(text), "the connection to '%s' was lost",
 				watch->server.address);
 	if (watch->was_listed)
 		return pause_because(watch, text);

@@ -257,11 +257,11 @@ static void on_failed(void *userdata, int status, const struct failure *why)
 		return;
 	}
 	if (!followed->is_refused)
-		log_message(
-			LOG_ERR,
-			"provisioner: no volume is made, for %s cannot be watched: %s; grant it as "
-			"examples/cluster/rbac.yaml does (tried again)",
-			kind_row(followed->kind)->plural, why->text);
+		log_message(LOG_ERR,
+			    "provisioner: volumes are not provisioned, %s cannot be watched: %s; "
+			    "grant it as "
+			    "examples/cluster/rbac.yaml does (tried again)",
+			    kind_row(followed->kind)->plural, why->text);
 	followed->is_refused = true;
 }
 

@@ -224,7 +224,7 @@ static int edit_again(struct sending *sending, const struct object *present, str
 	int r;
 
 	if (write->uid && strcmp(write->uid, present->meta.uid) != 0)
-		return failed_plain(why, -ESTALE, "%s '%s' is another one by now",
+		return failed_plain(why, -ESTALE, "%s '%s' was replaced",
 				    kind_row(write->kind)->singular, write->name);
 	if (write->expected_version == 0 ||
 	    write->expected_version == present->meta.resource_version)

@@ -105,7 +105,7 @@ static int look_at_device(struct looked_volume *looked, struct failure *reterr)
 	ssize_t length;
 
 	if (fd < 0 || fstat(fd, &found) < 0)
-		return failed(reterr, -errno, "volume '%s': cannot look at '%s'", looked->name,
+		return failed(reterr, -errno, "volume '%s': cannot inspect '%s'", looked->name,
 			      looked->path);
 	if (!S_ISBLK(found.st_mode))
 		return failed(reterr, -ENOTBLK, "volume '%s': '%s'", looked->name, looked->path);
@@ -113,13 +113,13 @@ static int look_at_device(struct looked_volume *looked, struct failure *reterr)
 	length = readlink(link, device, sizeof(device) - 1);
 	if (length < 0 || found.st_nlink == 0)
 		return failed(reterr, length < 0 ? -errno : -ENODEV,
-			      "volume '%s': cannot tell which device '%s' is", looked->name,
+			      "volume '%s': cannot determine which device '%s' is", looked->name,
 			      looked->path);
 	device[length] = '\0';
 	free(looked->path);
 	looked->path = strdup(device);
 	if (!looked->path)
-		return failed(reterr, -ENOMEM, "cannot look at a device");
+		return failed(reterr, -ENOMEM, "cannot inspect a device");
 	looked->volume.major = major(found.st_rdev);
 	looked->volume.minor = minor(found.st_rdev);
 	return 0;
@@ -133,7 +133,7 @@ static int look_at_mount(struct looked_volume *looked, struct failure *reterr)
 	if (statvfs(looked->path, &found) < 0) {
 		if (errno == ENOENT)
 			return 0;
-		return failed(reterr, -errno, "volume '%s': cannot look at '%s'", looked->name,
+		return failed(reterr, -errno, "volume '%s': cannot inspect '%s'", looked->name,
 			      looked->path);
 	}
 	looked->volume.noexec = found.f_flag & ST_NOEXEC;

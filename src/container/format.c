@@ -80,13 +80,13 @@ static int check_mount(const struct container_format *format,
 {
 	if (mount->image && format->refuses_images)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "container '%s': format '%s' has no word for image volumes, "
+				    "container '%s': format '%s' cannot express image volumes, "
 				    "which '%s' asks for: '%s'",
 				    container->name, format->name, mount->container_path,
 				    mount->image);
 	if (mount->recursive_read_only == RECURSIVE_READ_ONLY_ENABLED && format->refuses_recursive)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "container '%s': format '%s' has no word for recursiveReadOnly "
+				    "container '%s': format '%s' cannot express recursiveReadOnly "
 				    "Enabled, which '%s' asks for",
 				    container->name, format->name, mount->container_path);
 	if (format->refuses_colons && strchr(mount->container_path, ':'))
@@ -95,7 +95,7 @@ static int check_mount(const struct container_format *format,
 				    container->name, format->name, mount->container_path);
 	if (mount->idmap && !can_idmap)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "container '%s': format '%s' has no word for idmapped mounts, "
+				    "container '%s': format '%s' cannot express idmapped mounts, "
 				    "which hostUsers: false asks for at '%s': %s",
 				    container->name, format->name, mount->container_path,
 				    format->no_idmap);
@@ -111,7 +111,7 @@ static int check_mounts(const struct container_format *format, const struct cont
 
 	if (format->refuses_devices && container->device_count > 0)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "container '%s': format '%s' has no word for block devices, "
+				    "container '%s': format '%s' cannot express block devices, "
 				    "which '%s' asks for",
 				    container->name, format->name,
 				    container->devices[0].container_path);

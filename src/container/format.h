@@ -32,7 +32,7 @@ struct container_format {
 	bool refuses_devices;   /* nor for a block device */
 	bool refuses_colons;    /* a colon in a path of the container cannot be written */
 	bool refuses_recursive; /* no word for recursiveReadOnly Enabled */
-	/* Why it has no word for an idmapped mount (hostUsers: false); NULL: it has. */
+	/* Why it cannot express an idmapped mount (hostUsers: false); NULL: it has. */
 	const char *no_idmap;
 	bool takes_id_range; /* it has one where the plan's user_namespace is known */
 };
@@ -48,7 +48,7 @@ const struct container_format *container_format_find(const char *name);
  * @ret: NULL for a format of all containers
  *
  * Return: 0; -EINVAL the plan has several where the format is of one, the text names them;
- * -EOPNOTSUPP it has what the format has no word for.
+ * -EOPNOTSUPP it has what the format cannot express.
  */
 int container_format_choose(const struct container_format *format,
 			    const struct container_plan *plan, const struct planned_container **ret,

@@ -37,7 +37,7 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 		missing = "SELinux labels of volumes";
 	if (missing)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "systemd-nspawn has no word for %s, which '%s' asks for",
+				    "systemd-nspawn cannot express %s, which '%s' asks for",
 				    missing, mount->container_path);
 	return add_bind(mount->host_path, mount->container_path, mount->read_only, mount->idmap,
 			words, reterr);
@@ -65,7 +65,7 @@ int nspawn_format_words(const struct container_plan *plan,
 	assert(plan && container && words);
 	if (plan->group_count > 0)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "systemd-nspawn has no word for supplementary groups, which "
+				    "systemd-nspawn cannot express supplementary groups, which "
 				    "the pod needs for its volumes: %u",
 				    plan->groups[0]);
 	for (size_t i = 0; i < container->mount_count && r == 0; i++)

@@ -27,7 +27,7 @@ static int add_image(const struct planned_mount *mount, struct words *words, str
 		return failed(reterr, -ENOMEM, "cannot write a word");
 	if (missing)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "podman has no word for %s of an image volume, which '%s' "
+				    "podman cannot express %s of an image volume, which '%s' "
 				    "asks for",
 				    missing, mount->container_path);
 	return words_add(words, reterr, "--mount=type=image,%s,%s", source, target);
@@ -45,7 +45,7 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 		return failed(reterr, -ENOMEM, "cannot write a word");
 	if (mount->recursive_read_only == RECURSIVE_READ_ONLY_ENABLED)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "podman has no word for recursiveReadOnly Enabled, which '%s' "
+				    "podman cannot express recursiveReadOnly Enabled, which '%s' "
 				    "asks for",
 				    mount->container_path);
 	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s%s%s%s%s",

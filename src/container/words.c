@@ -61,7 +61,7 @@ static int words_add_devices(struct words *words, const char *runtime,
 
 		if (colon)
 			return failed_plain(reterr, -EOPNOTSUPP,
-					    "%s has no word for a device whose path has a colon: "
+					    "%s cannot express a device whose path has a colon: "
 					    "'%s'",
 					    runtime, colon);
 		r = words_add(words, reterr, "--device=%s:%s:%s", device->host_path,

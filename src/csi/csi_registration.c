@@ -291,7 +291,7 @@ void csi_registration_written(void *token, int error, const struct failure *why)
 		one->last_error = *why;
 	else if (error < 0)
 		log_message(LOG_WARNING,
-			    "what Node and CSINode say of driver '%s' could not be taken back: %s",
+			    "entries of driver '%s' in Node and CSINode could not be removed: %s",
 			    one->name, why->text);
 	registration_move(one, error < 0 ? REGISTRATION_FAILED : REGISTRATION_SUCCEEDED);
 }

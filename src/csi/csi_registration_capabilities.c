@@ -110,12 +110,13 @@ static void try_again(struct registration *one, const char *why)
 	uint64_t delay_usec = registration_delay_usec(++one->capabilities_attempts);
 
 	if (one->capabilities_attempts == 1)
-		log_message(LOG_WARNING, "driver '%s' does not say what it can do: %s", one->name,
-			    why);
+		log_message(LOG_WARNING, "driver '%s' did not report its capabilities: %s",
+			    one->name, why);
 	one->capabilities_timer = sd_event_source_disable_unref(one->capabilities_timer);
 	if (sd_event_add_time(one->all->options.event, &one->capabilities_timer, CLOCK_MONOTONIC,
 			      monotonic_usec() + delay_usec, USEC_PER_MSEC, on_again, one) < 0)
-		log_message(LOG_ERR, "out of memory: what driver '%s' can do is not asked again",
+		log_message(LOG_ERR,
+			    "out of memory: capabilities of driver '%s' are not queried again",
 			    one->name);
 }
 

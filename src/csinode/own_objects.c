@@ -250,7 +250,7 @@ static void on_created(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
 	if (error < 0 && error != -EEXIST && error != -ECANCELED)
-		log_message(LOG_WARNING, "a namespace could not be made: %s", why->text);
+		log_message(LOG_WARNING, "a namespace could not be created: %s", why->text);
 }
 
 static void ensure_namespace(struct own_objects *own, const char *name)
@@ -297,7 +297,7 @@ static void on_account_created(void *userdata, int error, const struct object *r
 			       const struct failure *why)
 {
 	if (error < 0 && error != -EEXIST && error != -ECANCELED)
-		log_message(LOG_WARNING, "a service account could not be made: %s", why->text);
+		log_message(LOG_WARNING, "a service account could not be created: %s", why->text);
 }
 
 static void ensure_account(struct own_objects *own, const struct object *pod)

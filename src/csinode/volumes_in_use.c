@@ -249,8 +249,8 @@ static void on_written(void *userdata, int error, const struct object *result,
 	if (error == 0)
 		work_item_succeeded(work);
 	else if (error != -ECANCELED) {
-		log_message(LOG_WARNING, "Node '%s' does not say what it uses: %s", work->name,
-			    why->text);
+		log_message(LOG_WARNING, "Node '%s' does not report its volumes in use: %s",
+			    work->name, why->text);
 		volumes_in_use->has_changed = true;
 		work_item_failed(work);
 	}
@@ -351,7 +351,7 @@ static const char *why_not_attached(const struct volume_attachment *attachment)
 		return "it is being detached";
 	if (attachment->has_attach_error)
 		return attachment->attach_error;
-	return attachment->attached ? "its Node does not say so yet"
+	return attachment->attached ? "its Node does not report it yet"
 				    : "its driver did not say so yet";
 }
 

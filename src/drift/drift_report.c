@@ -102,7 +102,7 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 		       size_t bytes)
 {
 	if (mount->kind == DRIFT_STACKED)
-		(void) snprintf(text, bytes, "all but the first are taken away");
+		(void) snprintf(text, bytes, "all but the first are unmounted");
 	else if (mount->kind == DRIFT_COVERED && mount->cover_id != 0)
 		(void) snprintf(
 			text, bytes,

@@ -65,7 +65,7 @@ static int connect_to(const struct sockaddr_un *address, const char *path, struc
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
-		return failed(reterr, -errno, "cannot make a unix socket");
+		return failed(reterr, -errno, "cannot create a unix socket");
 	if (connect(fd, (const struct sockaddr *) address, sizeof(*address)) < 0)
 		return no_connection(reterr, -errno, path);
 	return TAKE_FD(fd);

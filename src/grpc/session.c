@@ -306,7 +306,7 @@ static size_t next_frame(struct grpc_session *session, const uint8_t **ret)
 	if (length < 0)
 		break_off(session, GRPC_INTERNAL, nghttp2_strerror((int) length));
 	else if (length == 0 && !session->broken && !nghttp2_session_want_read(session->http2))
-		break_off(session, GRPC_INTERNAL, "the server broke the rules of HTTP/2");
+		break_off(session, GRPC_INTERNAL, "the server violated HTTP/2");
 	return length > 0 ? (size_t) length : 0;
 }
 

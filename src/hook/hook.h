@@ -40,6 +40,6 @@ size_t hook_find_column(const struct podvol_table *table, const char *name);
  *
  * A runtime makes the container's mounts before it calls the hook: what it bound before the volume
  * was mounted is an empty directory, in which the container's data would be hidden later. Fails on
- * that, and where it cannot find out.
+ * that, and where it does not know.
  */
 void bound_mounts_check(const struct hook *hook, const struct podvol_table *volumes);

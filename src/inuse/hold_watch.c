@@ -164,7 +164,7 @@ static int open_process(const struct hold *hold, struct hold_identity *ret, int 
 	if (r == -ESRCH)
 		return failed_plain(reterr, r, "there is no process %d", (int) hold->pid);
 	if (r < 0)
-		return failed(reterr, r, "cannot look at process %d", (int) hold->pid);
+		return failed(reterr, r, "cannot inspect process %d", (int) hold->pid);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -212,7 +212,7 @@ static int open_directory(const struct hold *hold, struct hold_identity *ret, in
 	if (fd < 0)
 		return fd;
 	if (fstatfs(fd, &file_system) < 0 || fstat(fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", hold->cgroup);
+		return failed(reterr, -errno, "cannot inspect '%s'", hold->cgroup);
 	if (file_system.f_type != CGROUP2_SUPER_MAGIC)
 		return refuse_cgroup(hold->cgroup, reterr);
 	ret->cgroup_id = st.st_ino;

@@ -252,7 +252,7 @@ static bool judge(struct takeover *takeover, const struct takeover_search *searc
 				user->text);
 	else if (user)
 		(void) snprintf(text, sizeof(text),
-				"its volumes stay: cannot tell whether they are in use: %s; "
+				"its volumes stay: cannot determine whether they are in use: %s; "
 				"searching again",
 				user->text);
 	else

@@ -78,13 +78,13 @@ static int check_directory(const struct inuse *inuse, const char *uid, struct fa
 	cleanup_close int fd = -EBADF;
 
 	if (asprintf(&path, "pods/%s", uid) < 0)
-		return failed(why, -ENOMEM, "cannot look for the pod's directory");
+		return failed(why, -ENOMEM, "cannot search for the pod's directory");
 	fd = open_beneath(inuse->with.root->fd, path, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS,
 			  &problem);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0 && !is_there(fd))
-		return failed(why, fd, "cannot look for directory '%s/%s' of an earlier pod",
+		return failed(why, fd, "cannot search for directory '%s/%s' of an earlier pod",
 			      inuse->with.root->path, path);
 	return failed_plain(why, -EINVAL,
 			    "directory '%s/%s' of an earlier pod %s; remove it, or start podvold "

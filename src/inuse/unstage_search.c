@@ -89,7 +89,7 @@ static int ask_directory(struct unstage_question *question, const struct directo
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 		return 0;
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &facts) < 0)
-		return failed(failure, -errno, "cannot look at '%s'", path);
+		return failed(failure, -errno, "cannot inspect '%s'", path);
 	if (facts.stx_attributes_mask & facts.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		return 0;
 	r = directory_question_open(TAKE_FD(fd), like, &question->directory, failure);
@@ -151,7 +151,7 @@ int unstage_search_run(struct unstage_question *questions, size_t count, struct 
 
 	assert(questions);
 	if (!asked || !holders)
-		return failed(reterr, -ENOMEM, "cannot look for mounts elsewhere");
+		return failed(reterr, -ENOMEM, "cannot search for mounts in other namespaces");
 	asked_count = ask_all(questions, count, asked);
 	for (size_t i = 0; i < asked_count; i++)
 		holders[i] = asked[i]->holder;

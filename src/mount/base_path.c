@@ -59,7 +59,7 @@ int base_path_check(int fd, const char *path, struct failure *reterr)
 		int above_fd;
 
 		if (at_fd < 0 || fstat(at_fd, &status) < 0)
-			return failed(reterr, -errno, "cannot look at base path '%s'", path);
+			return failed(reterr, -errno, "cannot inspect base path '%s'", path);
 		if (!is_base && status.st_dev == below.st_dev && status.st_ino == below.st_ino)
 			return 0; /* "/" */
 		if (status.st_uid != 0 || others_write(at_fd, &status))

@@ -61,7 +61,7 @@ static int on_events(sd_event_source *source, int fd, uint32_t events, void *use
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (length < 0) {
-		log_message(LOG_WARNING, "the kernel's reports of file system errors broke off: %s",
+		log_message(LOG_WARNING, "file system error monitoring stopped: %s",
 			    strerror(errno));
 		watch->source = sd_event_source_disable_unref(watch->source);
 		return 0;

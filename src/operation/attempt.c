@@ -100,7 +100,8 @@ static bool stage_over(struct attempt *attempt, int result)
 	if (result > STAGE_LIST_DONE) {
 		attempt->report->error_class = ERROR_UNCERTAIN;
 		result = failed_plain(&attempt->report->failure, -EPROTO,
-				      "'%s' answered %d, which means nothing", stage->name, result);
+				      "'%s' answered %d, which is not a valid result", stage->name,
+				      result);
 	}
 	if (result < 0) {
 		set_failed(attempt, stage, result);

@@ -126,7 +126,7 @@ static int find_device_mount_path(const struct volume_plugin *plugin,
 	}
 	path = plugin->get_device_mount_path(request);
 	if (!path)
-		return failed(reterr, -ENOMEM, "cannot name the device's mount path");
+		return failed(reterr, -ENOMEM, "cannot build the device's mount path");
 	*ret = path;
 	return 0;
 }

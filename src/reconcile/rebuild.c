@@ -226,7 +226,7 @@ static int name_candidate(const struct rebuild_input *input, const struct found_
 	else
 		candidate->device_mount_path = strdup("");
 	if ((*volume->pod_uid && !candidate->path) || !candidate->device_mount_path)
-		return failed(reterr, -ENOMEM, "cannot name the paths of '%s'",
+		return failed(reterr, -ENOMEM, "cannot build the paths of '%s'",
 			      volume->volume_name);
 	return 0;
 }

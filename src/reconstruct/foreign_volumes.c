@@ -359,7 +359,7 @@ static int check_unused(struct orphan *orphan)
 	cleanup_free char *path = NULL;
 
 	if (asprintf(&path, "pods/%s", orphan->pod_uid) < 0)
-		return failed(&orphan->failure, -ENOMEM, "cannot look for its users");
+		return failed(&orphan->failure, -ENOMEM, "cannot search for its users");
 	fd = open_beneath(orphan->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS,
 			  &orphan->failure);
 	if (fd == -ENOENT) /* it went with its last volume */

@@ -172,7 +172,7 @@ static int read_identity(struct ledger_identity *ret, struct failure *reterr)
 	if (r < 0)
 		return failed(reterr, r, "cannot read '/proc/sys/kernel/random/boot_id'");
 	if (stat("/proc/self/ns/mnt", &namespace) < 0)
-		return failed(reterr, -errno, "cannot look at '/proc/self/ns/mnt'");
+		return failed(reterr, -errno, "cannot inspect '/proc/self/ns/mnt'");
 	ret->mount_namespace = namespace.st_ino;
 	return 0;
 }

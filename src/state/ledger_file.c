@@ -387,5 +387,5 @@ int ledger_file_open(const char *run_dir, const struct ledger_identity *identity
 	if (error < 0)
 		return error;
 	error = open_and_judge(path, identity, check, ret, NULL);
-	return error < 0 ? failed(reterr, error, "cannot begin a new ledger '%s'", path) : 1;
+	return error < 0 ? failed(reterr, error, "cannot create a new ledger '%s'", path) : 1;
 }

@@ -133,7 +133,7 @@ static void report(struct volume_faults *faults, const struct known *known)
 	}
 	(void) snprintf(text, sizeof(text), "volume '%.40s': %s%s",
 			want && want->pods ? want->pods->spec.name : "",
-			*known->fault.text ? known->fault.text : "its file system is well again",
+			*known->fault.text ? known->fault.text : "its file system is healthy again",
 			*known->fault.text ? advice_clause(-EUCLEAN) : "");
 	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next) {
 		char key[POD_KEY_BYTES];
@@ -358,7 +358,7 @@ static void set_timer(struct volume_faults *faults)
 
 	if (sd_event_source_set_time_relative(faults->timer, usec) < 0 ||
 	    sd_event_source_set_enabled(faults->timer, SD_EVENT_ONESHOT) < 0)
-		log_message(LOG_ERR, "cannot look again for reported file system errors");
+		log_message(LOG_ERR, "cannot recheck reported file system errors");
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)

@@ -128,7 +128,7 @@ static int check_presence(struct admitted *member, bool is_taken)
 	if (!old)
 		return refused(member, -ENOENT, "does not exist");
 	if (write->uid && strcmp(write->uid, old->meta.uid) != 0)
-		return refused(member, -ESTALE, "is another one by now: its uid differs");
+		return refused(member, -ESTALE, "was replaced: its uid differs");
 	if (write->expected_version && write->expected_version != old->meta.resource_version)
 		return refused(member, -ESTALE, "was changed meanwhile: read it again");
 	return 0;
@@ -288,7 +288,7 @@ static int judge_mirror(const struct group *group, struct cache *cache, struct a
 		r = refused(member, -ENOENT, "does not exist");
 	else if (write->verb == ADMIT_DELETE && write->uid &&
 		 strcmp(write->uid, member->old->meta.uid) != 0)
-		r = refused(member, -ESTALE, "is another one by now: its uid differs");
+		r = refused(member, -ESTALE, "was replaced: its uid differs");
 	if (r == 0 && !member->old)
 		r = check_new(group, member);
 	if (r < 0 || write->verb == ADMIT_DELETE)
@@ -421,7 +421,7 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	if (write->dry_run)
 		member->resource_version = member->old ? member->old->meta.resource_version : 0;
 	if (write->follows && group->ended_refused)
-		(void) refused(member, -ESTALE, "is left: the write before this one failed");
+		(void) refused(member, -ESTALE, "skipped: an earlier write of the group failed");
 	if (member->failure->error < 0 || edit_again(member) < 0 ||
 	    judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;

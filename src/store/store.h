@@ -3,10 +3,10 @@
  * store - the one kind of input: Kubernetes objects to get, list, watch, create, update and delete
  *
  * Two back ends behind this header: embedded (SQLite; one node, no cluster) and, later, remote (a
- * kube-apiserver). Whatever uses it cannot tell which it has. All functions are called on the loop
- * thread and never block: reads come from a cache that holds exactly what is committed, writes are
- * checked at once, queued, committed in groups by a thread of the back end and answered through a
- * callback on the loop.
+ * kube-apiserver). Whatever uses it cannot determine which it has. All functions are called on the
+ * loop thread and never block: reads come from a cache that holds exactly what is committed, writes
+ * are checked at once, queued, committed in groups by a thread of the back end and answered through
+ * a callback on the loop.
  *
  * Order: the cache changes, then watchers are woken, then the writer's callback runs. A second
  * write to the same object waits for the first. A kill at any moment leaves every answered write

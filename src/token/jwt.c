@@ -126,7 +126,7 @@ int jwt_parse(const char *text, struct jwt *ret, struct failure *reterr)
 	}
 	if (r < 0)
 		return failed_plain(reterr, r == -ENOMEM ? r : -EINVAL,
-				    "it is not a token as podvold signs them");
+				    "not a token issued by podvold");
 	*ret = jwt;
 	return 0;
 }

@@ -258,7 +258,7 @@ def user_namespace_is_refused(n, runtime):
     apply(n, pod("web", {"disk": {"emptyDir": {}}}, hostUsers=False))
     n.start()
     done = runtime.ask(n, "web", "main", status=1)
-    assert "has no word for idmapped mounts, which hostUsers: false asks for" in done.stderr, done.stderr
+    assert "cannot express idmapped mounts, which hostUsers: false asks for" in done.stderr, done.stderr
     equal(done.stdout, "")
 
 

@@ -27,7 +27,7 @@ struct fake_mount {
 	const char *references[FAKE_REFERENCES_MAX + 1]; /* mount points; NULL ends */
 	enum format_error format_error;
 	struct tool_terms tools;  /* of the last format_and_mount() */
-	uint64_t bound_id;        /* what bind_at_with_id() answers; 0 it cannot tell */
+	uint64_t bound_id;        /* what bind_at_with_id() answers; 0 it cannot determine */
 	bool device_is_empty;     /* format_is_due() */
 	bool goes_by_itself;      /* loop_device_goes_by_itself() */
 	const char *entry_source; /* of the staging directory in the mount table */

@@ -283,7 +283,7 @@ static void test_what_a_runtime_cannot_do(void **state)
 	mount.propagation = PROPAGATION_NONE;
 	assert_int_equal(world->exchange.status, 422);
 	assert_string_equal(world_string(world, "message"),
-			    "container 'c': systemd-nspawn has no word for mountPropagation "
+			    "container 'c': systemd-nspawn cannot express mountPropagation "
 			    "Bidirectional, which '/c' asks for");
 }
 

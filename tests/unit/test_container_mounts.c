@@ -376,7 +376,7 @@ static void test_paths_that_cannot_be_looked_at(void **state)
 	fake.statvfs_error = ESTALE;
 	plan(world);
 	assert_int_equal(told.error, -ESTALE);
-	assert_non_null(strstr(told.text, "volume 'data': cannot look at"));
+	assert_non_null(strstr(told.text, "volume 'data': cannot inspect"));
 }
 
 static void test_not_mounted(void **state)

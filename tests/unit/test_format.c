@@ -136,14 +136,14 @@ static void test_image(void **state)
 		     "--mount=type=image,\"source=quay.io/a,b:1\",destination=/c\n");
 	for (size_t i = 0; i < ARRAY_SIZE(refusing); i++) {
 		(void) snprintf(text, sizeof(text),
-				"container 'main': format '%s' has no word for image volumes, "
+				"container 'main': format '%s' cannot express image volumes, "
 				"which '/c' asks for: 'quay.io/a,b:1'",
 				refusing[i]);
 		assert_mount_refused(refusing[i], &image, text);
 	}
 	image.sub_path = (char *) "part";
 	assert_mount_refused("podman", &image,
-			     "container 'main': podman has no word for subPath of an image volume, "
+			     "container 'main': podman cannot express subPath of an image volume, "
 			     "which '/c' asks for");
 }
 
@@ -173,15 +173,15 @@ static void test_idmap(void **state)
 	assert_non_null(strstr(json, "\"options\":[\"idmap\",\"noexec\"]"));
 	assert_mount_refused(
 		"cri", &mount,
-		"container 'main': format 'cri' has no word for idmapped mounts, which "
+		"container 'main': format 'cri' cannot express idmapped mounts, which "
 		"hostUsers: false asks for at '/c': needs the host ids of the pod's sandbox, as "
 		"userNamespace=FIRST:COUNT");
 	assert_mount_refused(
 		"docker", &mount,
-		"container 'main': format 'docker' has no word for idmapped mounts, "
+		"container 'main': format 'docker' cannot express idmapped mounts, "
 		"which hostUsers: false asks for at '/c': docker cannot idmap a mount");
 	assert_mount_refused("podman", &image,
-			     "container 'main': podman has no word for the idmap (hostUsers: "
+			     "container 'main': podman cannot express the idmap (hostUsers: "
 			     "false) of an image volume, which '/c' asks for");
 }
 
@@ -279,7 +279,7 @@ static void test_recursive_read_only(void **state)
 		     "bind-recursive=readonly\n");
 	assert_mount("nspawn", &mount, "--bind-ro=/h:/c\n");
 	assert_mount_refused("podman", &mount,
-			     "container 'main': podman has no word for recursiveReadOnly Enabled, "
+			     "container 'main': podman cannot express recursiveReadOnly Enabled, "
 			     "which '/c' asks for");
 	assert_mount("cri", &mount,
 		     "{\"metadata\":{\"name\":\"main\"},\"mounts\":[{\"container_path\":\"/c\","
@@ -310,7 +310,7 @@ static void test_propagation(void **state)
 		     "\"host_path\":\"/h\",\"readonly\":false,\"selinux_relabel\":false,"
 		     "\"propagation\":2,\"recursive_read_only\":false}],\"devices\":[]}");
 	assert_mount_refused("nspawn", &mount,
-			     "container 'main': systemd-nspawn has no word for mountPropagation "
+			     "container 'main': systemd-nspawn cannot express mountPropagation "
 			     "Bidirectional, which '/c' asks for");
 }
 
@@ -347,7 +347,7 @@ static void test_relabel(void **state)
 		     "relabel=shared\n");
 	assert_mount("docker", &mount, "--volume=/h:/c:rw,rprivate,z\n");
 	assert_mount_refused("nspawn", &mount,
-			     "container 'main': systemd-nspawn has no word for SELinux labels of "
+			     "container 'main': systemd-nspawn cannot express SELinux labels of "
 			     "volumes, which '/c' asks for");
 	mount.read_only = true;
 	mount.propagation = PROPAGATION_HOST_TO_CONTAINER;
@@ -465,10 +465,10 @@ static void test_devices_with_a_colon(void **state)
 
 	by_id.host_path = (char *) "/dev/disk/by-path/pci-0:1";
 	assert_refused_by("podman", &(struct small){ .device = &by_id },
-			  "container 'main': podman has no word for a device whose path has a "
+			  "container 'main': podman cannot express a device whose path has a "
 			  "colon: '/dev/disk/by-path/pci-0:1'");
 	assert_refused_by("docker", &(struct small){ .device = &by_id },
-			  "container 'main': docker has no word for a device whose path has a "
+			  "container 'main': docker cannot express a device whose path has a "
 			  "colon: '/dev/disk/by-path/pci-0:1'");
 	assert_prints("nspawn", &(struct small){ .device = &by_id },
 		      "--bind=/dev/disk/by-path/pci-0\\:1:/dev/xvda\n"
@@ -491,7 +491,7 @@ static void test_groups(void **state)
 	assert_prints("podman", &small, "--group-add=1234\n");
 	assert_prints("docker", &small, "--group-add=1234\n");
 	assert_refused_by("nspawn", &small,
-			  "container 'main': systemd-nspawn has no word for supplementary groups, "
+			  "container 'main': systemd-nspawn cannot express supplementary groups, "
 			  "which the pod needs for its volumes: 1234");
 }
 

@@ -93,9 +93,9 @@ static void test_kube_refuses(void **state)
 	};
 	static const char *const texts[] = {
 		"container 'main': format 'kube' cannot write the colon of '/a:b'",
-		("container 'main': format 'kube' has no word for recursiveReadOnly Enabled, "
+		("container 'main': format 'kube' cannot express recursiveReadOnly Enabled, "
 		 "which '/c' asks for"),
-		("container 'main': format 'kube' has no word for idmapped mounts, which "
+		("container 'main': format 'kube' cannot express idmapped mounts, which "
 		 "hostUsers: false asks for at '/c': podman kube play cannot idmap a mount"),
 	};
 	struct failure why = { 0 };
@@ -107,7 +107,7 @@ static void test_kube_refuses(void **state)
 		assert_string_equal(why.text, texts[i]);
 	}
 	assert_int_equal(print_kube(NULL, &disk, &json, &why), -EOPNOTSUPP);
-	assert_string_equal(why.text, "container 'main': format 'kube' has no word for block "
+	assert_string_equal(why.text, "container 'main': format 'kube' cannot express block "
 				      "devices, which '/dev/x' asks for");
 }
 

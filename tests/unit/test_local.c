@@ -94,7 +94,7 @@ static void test_directory_is_bound(void **state)
 					      "bind_at(0)\n");
 }
 
-/* The watch of mounts has to know it; the fallback of the bind cannot tell which it is, and
+/* The watch of mounts has to know it; the fallback of the bind cannot determine which it is, and
  * what is gone when it is looked at would be missed for good. */
 static void test_set_up_tells_which_mount_it_is(void **state)
 {

@@ -263,7 +263,7 @@ static void write_falls_with_the_one_it_follows(void **state)
 	for (unsigned int i = 2; i < 5; i++)
 		assert_int_equal(answers[i].error, -ESTALE);
 	assert_string_equal(answers[4].text,
-			    "persistentvolume 'one' is left: the write before this one failed");
+			    "persistentvolume 'one' skipped: an earlier write of the group failed");
 	assert_int_equal(answers[5].resource_version, 3);
 }
 

@@ -294,7 +294,7 @@ static void test_attached_before_it_is_staged(void **state)
 	assert_explained(world, "no such disk");
 	put_attachment(world, "'attached':true");
 	assert_false(may_stage(world));
-	assert_explained(world, "its Node does not say so yet");
+	assert_explained(world, "its Node does not report it yet");
 	forget_dirty(world);
 	put_node(world, LISTED "," REPORTED);
 	assert_true(is_dirty(world, VOLUME));

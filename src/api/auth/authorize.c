@@ -337,7 +337,7 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 		return 0;
 	tree = object_tree(object);
 	if (!tree)
-		return failed(reterr, -ENOMEM, "cannot look at an object");
+		return failed(reterr, -ENOMEM, "cannot inspect an object");
 	if (object->kind == KIND_POD)
 		return check_pod(rights, json_get(tree, "spec"), reterr);
 	return rights & RIGHT_HOST ? 0 : check_volume(rights, tree, reterr);

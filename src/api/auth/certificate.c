@@ -352,7 +352,7 @@ int server_certificate_new(const struct authority *authority, const struct serve
 
 	assert(authority && names && ret);
 	if (!server)
-		return failed(reterr, -ENOMEM, "cannot make a server certificate");
+		return failed(reterr, -ENOMEM, "cannot create a server certificate");
 	code = make_key(&key);
 	if (code >= 0)
 		code = gnutls_x509_crt_init(&certificate);

@@ -129,7 +129,7 @@ static int load(struct api_credentials *credentials, const struct api_credential
 		return directory_fd;
 	r = listen_address_of(options->listen_fd, &address);
 	if (r < 0)
-		return failed(reterr, r, "cannot find out where TLS is served");
+		return failed(reterr, r, "cannot determine where TLS is served");
 	credentials->server = server_url(&address);
 	credentials->node_name = strdup(options->node_name);
 	if (!credentials->server || !credentials->node_name)

@@ -241,7 +241,7 @@ static void begin(struct mount_call *call, const struct docker_volume *volume, c
 	int r = uuid_of_boot(boot_id);
 
 	if (r < 0) {
-		fail_call(call, "cannot find out which boot this is");
+		fail_call(call, "cannot determine which boot this is");
 	} else if (present && is_ours(present, id, boot_id)) {
 		(void) snprintf(call->uid, sizeof(call->uid), "%s", present->meta.uid);
 		begin_wait(call);

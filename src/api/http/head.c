@@ -74,7 +74,7 @@ static enum MHD_Result look_at(void *userdata, enum MHD_ValueKind kind, const ch
 		survey->problem = "the value of a header holds a control character";
 	for (size_t i = 0; i < ARRAY_SIZE(single_headers); i++)
 		if (strcasecmp(name, single_headers[i]) == 0 && survey->seen[i]++ > 0)
-			survey->problem = "a header that may stand once stands twice";
+			survey->problem = "a header that may occur once occurs twice";
 	return survey->problem ? MHD_NO : MHD_YES;
 }
 

@@ -50,7 +50,7 @@ static int make_socket(struct failure *reterr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	return fd < 0 ? failed(reterr, -errno, "cannot make a unix socket") : fd;
+	return fd < 0 ? failed(reterr, -errno, "cannot create a unix socket") : fd;
 }
 
 /* Was it killed, and only a thread of it is left that waits for a server inside the kernel? Its
@@ -86,7 +86,7 @@ static int clear_place(const struct place *place, struct failure *reterr)
 	struct stat status;
 
 	if (fstatat(place->directory_fd, place->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot look at '%s'", path);
+		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot inspect '%s'", path);
 	if (!S_ISSOCK(status.st_mode))
 		return failed_plain(reterr, -EEXIST,
 				    "'%s' is there and no socket: move it away, or name another "
@@ -103,7 +103,7 @@ static int clear_place(const struct place *place, struct failure *reterr)
 	} else if (errno == EAGAIN) {
 		return failed_plain(reterr, -EADDRINUSE, "another process answers on '%s'", path);
 	} else if (errno != ECONNREFUSED) {
-		return failed(reterr, -errno, "cannot find out who uses '%s'", path);
+		return failed(reterr, -errno, "cannot determine who uses '%s'", path);
 	}
 	if (unlinkat(place->directory_fd, place->name, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "cannot remove the stale socket '%s'", path);
@@ -128,7 +128,7 @@ static int bind_socket(int fd, const struct place *place, enum listen_access acc
 
 	(void) umask(old_mask);
 	if (r < 0)
-		return failed(reterr, r, "cannot make the socket '%s'", path);
+		return failed(reterr, r, "cannot create the socket '%s'", path);
 	if (group != PEER_NO_GROUP && geteuid() == 0 &&
 	    fchownat(place->directory_fd, place->name, (uid_t) -1, group, AT_SYMLINK_NOFOLLOW) < 0)
 		return failed(reterr, -errno, "cannot give '%s' to group " API_GROUP, path);

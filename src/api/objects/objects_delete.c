@@ -252,7 +252,8 @@ static void note_done(void *userdata, int error, const struct object *result,
 		      const struct failure *why)
 {
 	if (error < 0 && error != -ESTALE && error != -ENOENT)
-		log_message(LOG_WARNING, "who deleted a claim could not be noted: %s", why->text);
+		log_message(LOG_WARNING,
+			    "the client that deleted a claim could not be recorded: %s", why->text);
 }
 
 static int write_peer(struct cJSON *tree, void *userdata)

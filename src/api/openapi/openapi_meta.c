@@ -15,7 +15,7 @@
 
 /* clang-format off */
 const struct schema openapi_list_meta_schema = SCHEMA_OF(PACKAGE, "ListMeta",
-	"What a list says of itself.",
+	"Metadata of the list.",
 	STRING("continue", 0, "Token that asks for the rest of a list cut by limit."),
 	INTEGER("remainingItemCount", 0, "How many objects the rest has, where that is known."),
 	STRING("resourceVersion", 0, "Version of the store from which a watch can go on."),
@@ -23,7 +23,7 @@ const struct schema openapi_list_meta_schema = SCHEMA_OF(PACKAGE, "ListMeta",
 );
 
 static const struct schema preconditions_schema = SCHEMA_OF(PACKAGE, "Preconditions",
-	"What must hold of an object for it to be deleted.",
+	"Preconditions of a deletion.",
 	STRING("resourceVersion", 0, "The version that the object must have."),
 	STRING("uid", 0, "The uid that the object must have."),
 );
@@ -32,7 +32,7 @@ static const struct schema delete_options_schema = SCHEMA_OF(PACKAGE, "DeleteOpt
 	"How to delete; the body of a DELETE.",
 	TYPE_FIELDS,
 	STRINGS("dryRun", 0, "\"All\": check everything, change nothing."),
-	INTEGER("gracePeriodSeconds", 0, "Seconds before the object goes; 0: at once."),
+	INTEGER("gracePeriodSeconds", 0, "Seconds before the object is deleted; 0: at once."),
 	BOOL("orphanDependents", 0, "Older form of propagationPolicy."),
 	OBJECT(preconditions_schema, "preconditions", 0, "Refuse unless these hold."),
 	STRING("propagationPolicy", 0, "Orphan, Background or Foreground."),

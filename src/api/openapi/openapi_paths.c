@@ -33,14 +33,14 @@ static const struct query_row {
 	{ OF_LISTS, "limit", "integer", "At most so many objects; the rest by continue." },
 	{ OF_LISTS, "resourceVersion", "string", "Where a watch begins." },
 	{ OF_LISTS, "resourceVersionMatch", "string", "How resourceVersion binds a list." },
-	{ OF_LISTS, "sendInitialEvents", "boolean", "Have a watch begin with what is there." },
+	{ OF_LISTS, "sendInitialEvents", "boolean", "Start a watch with the objects that exist." },
 	{ OF_LISTS, "timeoutSeconds", "integer", "When a watch ends." },
 	{ OF_LISTS, "watch", "boolean", "Send changes as they happen instead of a list." },
 	{ OF_WRITES | OF_DELETES, "dryRun", "string", "All: check everything, change nothing." },
-	{ OF_WRITES, "fieldManager", "string", "Who writes; taken and passed over." },
+	{ OF_WRITES, "fieldManager", "string", "The name of the writer; accepted and ignored." },
 	{ OF_WRITES, "fieldValidation", "string",
-	  "What becomes of unknown and duplicate fields: Ignore, Warn or Strict." },
-	{ OF_DELETES, "gracePeriodSeconds", "integer", "Seconds before the object goes." },
+	  "What happens to unknown and duplicate fields: Ignore, Warn or Strict." },
+	{ OF_DELETES, "gracePeriodSeconds", "integer", "Seconds before the object is deleted." },
 	{ OF_DELETES, "propagationPolicy", "string", "Orphan, Background or Foreground." },
 };
 

@@ -235,7 +235,7 @@ static int private_root_make(struct private_root *root, struct failure *reterr)
 		return place->parent_fd;
 	if (asprintf(&place->path, "%s/podvolctl-direct.%d", PRIVATE_BASE, getpid()) < 0) {
 		place->path = NULL;
-		return failed(reterr, -ENOMEM, "cannot make a directory in '%s'", PRIVATE_BASE);
+		return failed(reterr, -ENOMEM, "cannot create a directory in '%s'", PRIVATE_BASE);
 	}
 	place->name = strdup(strrchr(place->path, '/') + 1);
 	if (!place->name)
@@ -304,7 +304,7 @@ static int unstage(const struct volume_plugin *plugin, const struct volume_reque
 		return 0;
 	path = plugin->get_device_mount_path(request);
 	if (!path)
-		return failed(reterr, -ENOMEM, "cannot take the device's mount away");
+		return failed(reterr, -ENOMEM, "cannot unmount the device");
 	relative = path + strlen(host->root_dir) + 1;
 	r = place_open(host->root_fd, host->root_dir, relative, &place, reterr);
 	if (r == 0)
@@ -368,7 +368,7 @@ static int bind_to_target(const struct volume_plugin *plugin, const struct volum
 	if (volume_fd < 0)
 		return volume_fd;
 	if (fstat(volume_fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at the volume");
+		return failed(reterr, -errno, "cannot inspect the volume");
 	target_fd = open_target(target, S_ISDIR(st.st_mode), reterr);
 	if (target_fd < 0)
 		return target_fd;

@@ -149,7 +149,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 	if (error == 0) {
 		work_item_succeeded(&node->work);
 	} else if (error != -ECANCELED) {
-		log_message(LOG_WARNING, "Node '%s' does not say what is attached to it: %s",
+		log_message(LOG_WARNING, "Node '%s' does not report its attached volumes: %s",
 			    node->work.name, why->text);
 		put_back(node);
 	}
@@ -178,7 +178,7 @@ bool attach_node_look(struct work_item *work)
 		work_item_begin(work);
 		return true;
 	}
-	log_message(LOG_WARNING, "Node '%s' does not say what is attached to it: %s", work->name,
+	log_message(LOG_WARNING, "Node '%s' does not report its attached volumes: %s", work->name,
 		    why.text[0] ? why.text : strerror(-r));
 	put_back(node);
 	return true;

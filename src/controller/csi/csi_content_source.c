@@ -34,15 +34,14 @@ static int check_claim(const struct persistent_volume_claim *claim, const struct
 		       struct failure *reterr)
 {
 	if (!source)
-		return failed_plain(reterr, -EAGAIN, "there is no claim '%s' to make a clone of",
+		return failed_plain(reterr, -EAGAIN, "there is no claim '%s' to clone",
 				    claim->data_source.name);
 	if (source->meta.deletes)
 		return failed_plain(reterr, -EINVAL,
 				    "the claim '%s' is being deleted: no clone is made of it",
 				    source->meta.name);
 	if (source->claim->phase != CLAIM_BOUND)
-		return failed_plain(reterr, -EAGAIN,
-				    "the claim '%s' has no volume yet to make a clone of",
+		return failed_plain(reterr, -EAGAIN, "the claim '%s' has no volume yet to clone",
 				    source->meta.name);
 	if (is_block(claim) != is_block(source->claim))
 		return failed_plain(reterr, -EINVAL,
@@ -83,7 +82,7 @@ static int find_claim(struct store *store, const struct persistent_volume_claim 
 
 	if (!csi_driver_can(driver, CSI_CAN_CLONE_VOLUME))
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "driver '%s' cannot make clones (no CLONE_VOLUME)",
+				    "driver '%s' cannot clone volumes (no CLONE_VOLUME)",
 				    driver->name);
 	r = check_claim(claim, source, reterr);
 	if (r < 0)

@@ -141,8 +141,8 @@ static void end_job(struct csi_node *csi_node, int error, const struct failure *
 	if (job->done)
 		job->done(job->userdata, error, why);
 	else if (error < 0)
-		log_message(LOG_ERR, "the CSINode '%s' could not be made: %s", csi_node->node_name,
-			    why->text);
+		log_message(LOG_ERR, "the CSINode '%s' could not be created: %s",
+			    csi_node->node_name, why->text);
 	(void) job_free(job);
 }
 

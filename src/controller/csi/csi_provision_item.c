@@ -95,7 +95,7 @@ static void on_stored(void *userdata, int error, const struct object *result,
 				item->work.name);
 		provision_report(item, claim, "Normal", "ProvisioningSucceeded", text);
 	} else if (error != -ECANCELED && error != -EEXIST) {
-		log_message(LOG_WARNING, "volume '%s' was made and cannot be stored: %s",
+		log_message(LOG_WARNING, "volume '%s' was provisioned and cannot be stored: %s",
 			    item->work.name, why->text);
 		report_failed(item, claim, why->text);
 		work_item_failed(&item->work);
@@ -145,7 +145,7 @@ static void take_failure(struct provision_item *item, const struct object *claim
 	struct failure why;
 
 	provision_failure_text(reply, &why);
-	log_message(LOG_WARNING, "volume '%s' is not made: %s", item->work.name, why.text);
+	log_message(LOG_WARNING, "volume '%s' is not provisioned: %s", item->work.name, why.text);
 	report_failed(item, claim, why.text);
 	work_item_failed(&item->work);
 	if (!reply->status.was_sent)

@@ -203,7 +203,7 @@ static int check_claim(const struct csi_provision_request *request, struct failu
 
 	if (!csi_driver_can(driver, CSI_CAN_CREATE_DELETE_VOLUME))
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "driver '%s' cannot make volumes (no CREATE_DELETE_VOLUME)",
+				    "driver '%s' cannot create volumes (no CREATE_DELETE_VOLUME)",
 				    driver->name);
 	if (request->claim->selector)
 		return failed_plain(reterr, -EINVAL,

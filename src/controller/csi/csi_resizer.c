@@ -221,7 +221,7 @@ static void expand(struct resize_item *item, const struct object *claim,
 	}
 	if (must_wait(item, volume, driver)) {
 		report(item, claim, "Warning", "VolumeResizeFailed",
-		       "the volume is in use, and its driver makes it larger only while it is not");
+		       "the volume is in use, and its driver expands it only while it is not");
 		return;
 	}
 	r = call(item, volume, driver, &why);
@@ -256,7 +256,7 @@ static void look_at(struct resize_item *item, const struct object *claim,
 	}
 	if (!csi_driver_can(driver, CSI_CAN_EXPAND_VOLUME) &&
 	    !(driver->node_capabilities & NODE_CAN_EXPAND)) {
-		(void) snprintf(text, sizeof(text), "driver '%s' cannot make volumes larger",
+		(void) snprintf(text, sizeof(text), "driver '%s' cannot expand volumes",
 				driver->name);
 		report(item, claim, "Warning", "VolumeResizeFailed", text);
 		return;

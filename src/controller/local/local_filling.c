@@ -39,13 +39,12 @@ static int find_volume(struct store *store, const struct persistent_volume_claim
 	const struct object *object = NULL;
 
 	if (!source || source->meta.deletes)
-		return failed_plain(reterr, -EAGAIN, "there is no claim '%s' to make a clone of",
-				    name);
+		return failed_plain(reterr, -EAGAIN, "there is no claim '%s' to clone", name);
 	if (source->claim->phase == CLAIM_BOUND)
 		object = store_get(store, KIND_PERSISTENT_VOLUME, "", source->claim->volume_name);
 	if (!object || strcmp(object->persistent_volume->claim_uid, source->meta.uid) != 0)
-		return failed_plain(reterr, -EAGAIN,
-				    "the claim '%s' has no volume yet to make a clone of", name);
+		return failed_plain(reterr, -EAGAIN, "the claim '%s' has no volume yet to clone",
+				    name);
 	*ret = object->persistent_volume;
 	return 0;
 }

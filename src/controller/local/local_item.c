@@ -157,7 +157,7 @@ static void report_made(struct item *item, const struct object *claim)
 	if (item->source_in_use)
 		local_item_report(item, claim, "Warning", "CloneNotAtomic",
 				  "the volume was in use while it was copied, file by file: the "
-				  "files are not of one moment");
+				  "files are not from one point in time");
 	(void) snprintf(text, sizeof(text), "Successfully provisioned volume %s", item->work.name);
 	local_item_report(item, claim, "Normal", "ProvisioningSucceeded", text);
 }

@@ -219,7 +219,7 @@ static int send_take(struct snapshot_call *call, const struct snapshot_order *or
 		r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, create_snapshot,
 				 secrets);
 	if (r < 0)
-		return failed(reterr, r, "cannot ask for a snapshot");
+		return failed(reterr, r, "cannot request a snapshot");
 	request.name = (char *) snapshot_name(order->content, name);
 	request.source_volume_id = (char *) order->content->volume_handle;
 	return send(call, order->content->driver, CSI_CREATE_SNAPSHOT, &request.base, reterr);
@@ -233,7 +233,7 @@ static int send_remove(struct snapshot_call *call, const struct snapshot_order *
 			     secrets);
 
 	if (r < 0)
-		return failed(reterr, r, "cannot ask for a snapshot to be deleted");
+		return failed(reterr, r, "cannot request the deletion of a snapshot");
 	request.snapshot_id = (char *) order->content->snapshot_handle;
 	return send(call, order->content->driver, CSI_DELETE_SNAPSHOT, &request.base, reterr);
 }
@@ -246,7 +246,7 @@ static int send_look(struct snapshot_call *call, const struct snapshot_order *or
 			     secrets);
 
 	if (r < 0)
-		return failed(reterr, r, "cannot ask for a snapshot");
+		return failed(reterr, r, "cannot request a snapshot");
 	request.snapshot_id = call->handle;
 	return send(call, order->content->driver, CSI_LIST_SNAPSHOTS, &request.base, reterr);
 }

@@ -69,7 +69,7 @@ static void report_if_torn(const struct local_order *order, const struct directo
 	if (content && order->was_in_use && !choice->is_atomic)
 		options->event_fn(options->userdata, content, "Warning", "SnapshotNotAtomic",
 				  "the volume was in use while it was copied, file by file: the "
-				  "files are not of one moment");
+				  "files are not from one point in time");
 }
 
 static void on_done(void *userdata, int error, const struct directory_choice *choice,
@@ -166,7 +166,7 @@ static int start_other(struct local_order *order, const struct volume_snapshot_c
 
 	order->handle = strdup(handle);
 	if (!order->handle)
-		return failed(reterr, -ENOMEM, "cannot look at a snapshot");
+		return failed(reterr, -ENOMEM, "cannot inspect a snapshot");
 	r = local_snapshot_place(handle, &place, reterr);
 	if (r == 0)
 		r = start_order(order, content, &place, NULL, reterr);

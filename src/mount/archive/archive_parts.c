@@ -312,7 +312,7 @@ int archive_parts_check(const struct archive_request *request, const struct tree
 	size_t count = 0;
 
 	if (tree_state_sort(state, &names, &count) < 0)
-		return failed(reterr, -ENOMEM, "cannot look at the entries");
+		return failed(reterr, -ENOMEM, "cannot inspect the entries");
 	for (size_t i = 0; i < count; i++) {
 		const struct state_node *node = names[i]->node;
 

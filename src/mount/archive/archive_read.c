@@ -91,7 +91,7 @@ static int check(struct archive_reader *reader, int status, struct failure *rete
 	if (status >= ARCHIVE_WARN)
 		return 0;
 	if (reader->stream_error == -ECANCELED)
-		return failed_plain(reterr, -ECANCELED, "the restore was broken off");
+		return failed_plain(reterr, -ECANCELED, "the restore was interrupted");
 	if (reader->stream_error)
 		return failed(reterr, reader->stream_error, "cannot read the archive");
 	return failed_plain(reterr, -EBADMSG, "this is not a tar archive, or it is damaged: %s",
@@ -221,7 +221,7 @@ int archive_reader_attributes(struct archive_entry *entry, struct attributes *re
 	(void) archive_entry_xattr_reset(entry);
 	while (r == 0 && archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK)
 		if (name && add_attribute(ret, name, value, size) < 0)
-			r = failed(reterr, -ENOMEM, "cannot keep its attributes");
+			r = failed(reterr, -ENOMEM, "cannot preserve its attributes");
 	return r < 0 ? r : posix_acl_from_entry(entry, ret, reterr);
 }
 
@@ -392,7 +392,7 @@ int archive_reader_next(struct archive_reader *reader, struct archive_entry **re
 	int r;
 
 	if (is_cancelled(reader))
-		return failed_plain(reterr, -ECANCELED, "the restore was broken off");
+		return failed_plain(reterr, -ECANCELED, "the restore was interrupted");
 	r = archive_read_next_header(reader->archive, ret);
 	if (r == ARCHIVE_EOF)
 		return check_end(reader, reterr);
@@ -461,7 +461,7 @@ int archive_reader_open(struct archive_reader *reader, int stream_fd, struct fai
 		reader->buffer = malloc(BUFFER_BYTES);
 	if (!reader->archive || !reader->buffer ||
 	    archive_read_support_format_tar(reader->archive) != ARCHIVE_OK)
-		return failed(reterr, -ENOMEM, "cannot begin to read the archive");
+		return failed(reterr, -ENOMEM, "cannot read the archive");
 	return check(reader, archive_read_open(reader->archive, reader, NULL, read_stream, NULL),
 		     reterr);
 }
@@ -531,7 +531,7 @@ static int take_parts(struct archive_reader *reader, struct failure *reterr)
 	int r = stamps ? stamp_parts(request, stamps) : -ENOMEM;
 
 	if (r < 0)
-		return failed(reterr, r, "cannot look at the parts");
+		return failed(reterr, r, "cannot inspect the parts");
 	r = archive_parts_read(request, &state, reterr);
 	if (r == 0)
 		r = archive_parts_check(request, state, reterr);

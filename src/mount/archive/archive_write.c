@@ -160,7 +160,7 @@ static int write_stretch(struct writer *writer, int fd, struct file_extent stret
 		int r;
 
 		if (is_cancelled(writer))
-			return failed_plain(reterr, -ECANCELED, "the backup was broken off");
+			return failed_plain(reterr, -ECANCELED, "the backup was interrupted");
 		r = write_portion(writer, fd, &portion, is_data, reterr);
 		if (r < 0)
 			return r;
@@ -268,7 +268,7 @@ static int describe(struct writer *writer, const struct attributes *attributes, 
 		    strcmp(one->name, POSIX_ACL_DEFAULT) != 0)
 			archive_entry_xattr_add_entry(entry, one->name, one->value, one->size);
 		else if (posix_acl_to_entry(one, entry) < 0)
-			return failed_plain(reterr, -EINVAL, "its access list cannot be read");
+			return failed_plain(reterr, -EINVAL, "its ACL cannot be read");
 	}
 	return 0;
 }
@@ -478,7 +478,7 @@ static int put(struct writer *writer, int fd, const char *path, struct failure *
 	int r;
 
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at it");
+		return failed(reterr, -errno, "cannot inspect it");
 	if (S_ISSOCK(status.st_mode)) {
 		writer->counts.left_out++;
 		note(writer, path, "is a socket: left out");
@@ -532,7 +532,7 @@ static int walk_tree(struct writer *writer, struct failure *reterr)
 	r = put(writer, writer->request->root_fd, "", reterr);
 	while (r == 0) {
 		if (is_cancelled(writer))
-			return failed_plain(reterr, -ECANCELED, "the backup was broken off");
+			return failed_plain(reterr, -ECANCELED, "the backup was interrupted");
 		r = tree_walk_next(walk, &entry);
 		if (r < 0)
 			return failed(reterr, r, "cannot read a directory of the volume");

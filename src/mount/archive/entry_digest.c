@@ -290,7 +290,7 @@ int entry_digest_read(int fd, const struct attributes *attributes, const atomic_
 
 	assert(fd >= 0 && attributes && ret && reterr);
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at it");
+		return failed(reterr, -errno, "cannot inspect it");
 	if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))
 		facts.device = status.st_rdev;
 	if (S_ISLNK(status.st_mode))

@@ -105,7 +105,7 @@ int file_copy(int from_fd, int to_fd, const atomic_bool *cancel, _Atomic uint64_
 	if (ioctl(to_fd, FICLONE, from_fd) == 0)
 		return 1;
 	if (fstat(from_fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at the file");
+		return failed(reterr, -errno, "cannot inspect the file");
 	size = (uint64_t) status.st_size;
 	if (ftruncate(to_fd, status.st_size) < 0)
 		return failed(reterr, -errno, "cannot make the copy as large");

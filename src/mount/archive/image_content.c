@@ -30,7 +30,7 @@ static int find_type(int loop_fd, const char *path, char type[PROBE_CONTENT_BYTE
 	int r = device_probe(loop_fd, type);
 
 	if (r < 0)
-		return failed(reterr, r, "cannot tell what is in the image '%s'", path);
+		return failed(reterr, r, "cannot determine what is in the image '%s'", path);
 	if (r == 0)
 		return failed_plain(reterr, -ENODATA, "nothing is in the image '%s' so far", path);
 	return 0;
@@ -68,8 +68,7 @@ static int open_mounted(int image_fd, const char *path, const char *device,
 		return content->tree_fd;
 	}
 	content->fd = openat(content->tree_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return content->fd < 0 ? failed(reterr, -errno, "cannot look into the image '%s'", path)
-			       : 0;
+	return content->fd < 0 ? failed(reterr, -errno, "cannot read the image '%s'", path) : 0;
 }
 
 int image_content_open(int image_fd, const char *path, enum image_content_use use, const char *type,

@@ -63,7 +63,7 @@ static int copy_entry(struct copier *copier, int fd, const char *path, struct fa
 	int r;
 
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at it");
+		return failed(reterr, -errno, "cannot inspect it");
 	r = attributes_read(fd, &attributes, reterr);
 	if (r == 0 && link_table_meet(&copier->links, &status, path, &original) < 0)
 		r = failed(reterr, -ENOMEM, "cannot remember its names");

@@ -172,10 +172,10 @@ static int open_directories(const struct tree_maker *maker, const char *path,
 	if (above < 0) /* it says why */
 		return make_directories(maker->root_fd, path, maker->parent_mode, reterr);
 	if (fstat(above, &status) < 0)
-		return failed(reterr, -errno, "cannot look at its directory");
+		return failed(reterr, -errno, "cannot inspect its directory");
 	fd = path_make(above, path + strlen(copy), maker->parent_mode);
 	if (fd < 0)
-		return failed(reterr, fd, "cannot make directory '%s'", path);
+		return failed(reterr, fd, "cannot create directory '%s'", path);
 	times[0] = status.st_atim;
 	times[1] = status.st_mtim;
 	(void) utimensat(AT_FDCWD, fd_path(above).text, times, 0);
@@ -226,7 +226,7 @@ static int clear(const struct spot *spot, struct failure *reterr)
 
 	if (statx(spot->fd, spot->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		  STATX_TYPE | STATX_MNT_ID, &status) < 0)
-		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot look at it");
+		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot inspect it");
 	if (S_ISDIR(status.stx_mode))
 		return failed_plain(reterr, -EISDIR, "a directory stands there already");
 	if (status.stx_mnt_id != spot->mount_id)
@@ -246,7 +246,7 @@ static int find_spot(struct tree_maker *maker, const char *path, struct spot *re
 		return ret->fd;
 	if (fstat(ret->fd, &ret->parent) < 0 ||
 	    statx(ret->fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
-		return failed(reterr, -errno, "cannot look at its directory");
+		return failed(reterr, -errno, "cannot inspect its directory");
 	ret->mount_id = status.stx_mnt_id;
 	return 0;
 }

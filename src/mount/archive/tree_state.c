@@ -171,7 +171,7 @@ int tree_state_check(const struct tree_state *state, struct failure *reterr)
 		const struct state_node *above = parent ? tree_state_find(state, parent) : NULL;
 
 		if (!parent)
-			return failed(reterr, -ENOMEM, "cannot look at '%.100s'", name->path);
+			return failed(reterr, -ENOMEM, "cannot inspect '%.100s'", name->path);
 		if (!above || !S_ISDIR(above->mode))
 			return failed_plain(reterr, -ENOTDIR,
 					    "the directory of '%.100s' is not in it", name->path);

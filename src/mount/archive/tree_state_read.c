@@ -34,7 +34,7 @@ static int read_entry(struct state_reader *reader, int fd, const char *path, str
 	int r;
 
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at it");
+		return failed(reterr, -errno, "cannot inspect it");
 	if (S_ISSOCK(status.st_mode))
 		return 0;
 	if (link_table_meet(&reader->links, &status, path, &original) < 0)

@@ -102,7 +102,7 @@ static int open_source_image(const struct volume_directory *directory, struct op
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	ret->fd = fcntl(ret->content.fd, F_DUPFD_CLOEXEC, 0);
-	return ret->fd < 0 ? failed(reterr, -errno, "cannot look into an image") : 0;
+	return ret->fd < 0 ? failed(reterr, -errno, "cannot read an image") : 0;
 }
 
 static int source_open(const struct volume_source *source, struct open_source *ret,
@@ -167,7 +167,7 @@ static int copy_data(int from_fd, int to_fd, const struct copy_watch *watch, str
 	cleanup_close int data_fd = -EBADF;
 
 	if (mkdirat(to_fd, DATA_NAME, SNAPSHOT_MODE) < 0)
-		return failed(reterr, -errno, "cannot make a directory in the snapshot");
+		return failed(reterr, -errno, "cannot create a directory in the snapshot");
 	data_fd = openat(to_fd, DATA_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (data_fd < 0)
 		return failed(reterr, -errno, "cannot open the snapshot");

@@ -85,7 +85,8 @@ static int read_extended(int fd, struct attributes *ret, struct failure *reterr)
 		if (size < 0)
 			return failed(reterr, -errno, "cannot read extended attribute '%s'", name);
 		if (attributes_add(ret, name, value, (size_t) size) < 0)
-			return failed(reterr, -ENOMEM, "cannot keep extended attribute '%s'", name);
+			return failed(reterr, -ENOMEM, "cannot preserve extended attribute '%s'",
+				      name);
 	}
 	return 0;
 }
@@ -98,7 +99,7 @@ int attributes_read(int fd, struct attributes *ret, struct failure *reterr)
 
 	assert(fd >= 0 && ret);
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at it");
+		return failed(reterr, -errno, "cannot inspect it");
 	made.mode = status.st_mode;
 	made.uid = status.st_uid;
 	made.gid = status.st_gid;

@@ -94,7 +94,7 @@ int make_host_directories(const char *path, mode_t mode, struct failure *reterr)
 			continue;
 		next = make_step(fd, name, mode);
 		if (next < 0)
-			return failed(reterr, next, "cannot make directory '%s' of '%s'", name,
+			return failed(reterr, next, "cannot create directory '%s' of '%s'", name,
 				      path);
 		(void) close(fd);
 		fd = next;
@@ -153,7 +153,7 @@ static int mend_mode(int fd, mode_t mode, struct failure *reterr)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at what was made");
+		return failed(reterr, -errno, "cannot inspect what was made");
 	if ((st.st_mode & 07777) == mode)
 		return 0;
 	return change_mode(fd, mode, reterr);
@@ -169,7 +169,7 @@ int make_directory(const struct place *place, mode_t mode, bool *ret_made, struc
 
 	made = mkdirat(place->parent_fd, place->name, mode) == 0;
 	if (!made && errno != EEXIST)
-		return failed(reterr, -errno, "cannot make directory '%s'", place->path);
+		return failed(reterr, -errno, "cannot create directory '%s'", place->path);
 	fd = openat(place->parent_fd, place->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return failed(reterr, -errno, "cannot open directory '%s'", place->path);
@@ -232,6 +232,6 @@ int make_link(const struct place *place, const char *points_to, struct failure *
 			return failed(reterr, -errno, "cannot replace the link '%s'", place->path);
 	}
 	if (symlinkat(points_to, place->parent_fd, place->name) < 0)
-		return failed(reterr, -errno, "cannot make the link '%s'", place->path);
+		return failed(reterr, -errno, "cannot create the link '%s'", place->path);
 	return 0;
 }

@@ -133,10 +133,10 @@ static int make_namespace(gid_t low, gid_t high, struct failure *reterr)
 	pid_t pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return failed(reterr, -errno, "cannot make a user namespace");
+		return failed(reterr, -errno, "cannot create a user namespace");
 	/* No signal when it ends: a wait for children of the program never sees it. */
 	pid = clone(wait_for_the_end, stack + sizeof(stack), CLONE_NEWUSER, pipe_fds);
-	fd = pid < 0 ? failed(reterr, -errno, "cannot make a user namespace")
+	fd = pid < 0 ? failed(reterr, -errno, "cannot create a user namespace")
 		     : open_mapped(pid, low, high, reterr);
 	(void) close(pipe_fds[0]);
 	(void) close(pipe_fds[1]);

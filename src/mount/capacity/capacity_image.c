@@ -80,7 +80,7 @@ static int image_set_limit(int fd, const char *path, uint64_t bytes, struct fail
 		return failed_plain(reterr, result,
 				    "there is no room for an image of %llu bytes in '%s'",
 				    (unsigned long long) bytes, path);
-	return result < 0 ? failed(reterr, result, "cannot make an image of %llu bytes in '%s'",
+	return result < 0 ? failed(reterr, result, "cannot create an image of %llu bytes in '%s'",
 				   (unsigned long long) bytes, path)
 			  : 0;
 }
@@ -91,7 +91,7 @@ static int image_check_unused(int fd, const char *path, struct failure *reterr)
 	int result = image_fd < 0 ? 0 : loop_device_is_attached(image_fd);
 
 	if (result < 0)
-		return failed(reterr, result, "cannot find out whether the image in '%s' is used",
+		return failed(reterr, result, "cannot determine whether the image in '%s' is used",
 			      path);
 	if (result > 0)
 		return failed_plain(reterr, -EBUSY,

@@ -147,7 +147,7 @@ static int make_new_directory(const struct atomic_write *write, char name[DIRECT
 		if (errno != EEXIST)
 			break;
 	}
-	return failed(reterr, -errno, "cannot make a directory in '%s'", write->path);
+	return failed(reterr, -errno, "cannot create a directory in '%s'", write->path);
 }
 
 /* Files, then the group, then the directory opens: right before it is visible. */
@@ -351,7 +351,7 @@ static int own_root(const struct atomic_write *write, struct failure *reterr)
 	if (!write->has_group)
 		return 0;
 	if (fstat(write->directory_fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", write->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", write->path);
 	mode = (st.st_mode & 07777) | S_ISGID | 0550;
 	if (st.st_gid == write->group && (st.st_mode & 07777) == mode)
 		return 0;

@@ -58,7 +58,7 @@ static int open_level(int fd, const char *name, bool make, struct failure *reter
 	level = openat(fd, name, flags);
 	if (level < 0 && errno == ENOENT && make) {
 		if (mkdirat(fd, name, LEVEL_MODE) < 0 && errno != EEXIST)
-			return failed(reterr, -errno, "link by name: cannot make '%s'", name);
+			return failed(reterr, -errno, "link by name: cannot create '%s'", name);
 		level = openat(fd, name, flags);
 	}
 	return level < 0 ? failed(reterr, -errno, "link by name: cannot open '%s'", name) : level;
@@ -81,7 +81,7 @@ static int replace(int fd, const char *name, const char *target, struct failure 
 	if (unlinkat(fd, BEING_MADE, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "link by name: cannot remove '" BEING_MADE "'");
 	if (symlinkat(target, fd, BEING_MADE) < 0 || renameat(fd, BEING_MADE, fd, name) < 0)
-		return failed(reterr, -errno, "link by name: cannot make '%s'", name);
+		return failed(reterr, -errno, "link by name: cannot create '%s'", name);
 	return 0;
 }
 

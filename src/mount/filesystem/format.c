@@ -100,7 +100,7 @@ static int probe(struct device *device, int fd, struct failure *reterr)
 				    "'%s' shows several contradicting signatures: it is left alone",
 				    device->path);
 	if (result < 0)
-		return failed(reterr, result, "cannot tell what is on '%s'", device->path);
+		return failed(reterr, result, "cannot determine what is on '%s'", device->path);
 	return result;
 }
 

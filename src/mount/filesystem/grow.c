@@ -91,13 +91,13 @@ int filesystem_grow(int mount_fd, int device_fd, struct failure *reterr)
 	assert(mount_fd >= 0 && device_fd >= 0);
 	if (fd < 0 || fstatfs(fd, &status) < 0 || ioctl(device_fd, BLKGETSIZE64, &bytes) < 0)
 		return failed(reterr, -errno,
-			      "cannot ask how large a file system and its device are");
+			      "cannot query the sizes of a file system and its device");
 	if (status.f_type == EXT4_SUPER_MAGIC)
 		result = grow_ext4(fd, device_fd, bytes, (uint64_t) status.f_bsize);
 	else if (status.f_type == XFS_MAGIC)
 		result = grow_xfs(fd, bytes);
 	else
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "only ext4 and xfs can be made larger while they are mounted");
-	return result < 0 ? failed(reterr, result, "cannot make the file system larger") : 0;
+				    "only ext4 and xfs can be grown while they are mounted");
+	return result < 0 ? failed(reterr, result, "cannot grow the file system") : 0;
 }

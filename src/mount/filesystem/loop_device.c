@@ -178,7 +178,7 @@ int loop_device_attach(int file_fd, const char *file_path, char **ret_path, stru
 
 	assert(file_fd >= 0 && file_path && ret_path);
 	if (!sys_block || user_init(file_fd, file_path, &user) < 0)
-		return failed(reterr, -errno, "cannot look for a loop device of '%s'", file_path);
+		return failed(reterr, -errno, "cannot search for a loop device of '%s'", file_path);
 
 	found_fd = next_loop(sys_block, &user, path);
 	if (found_fd == -ENOENT)
@@ -198,7 +198,7 @@ int loop_device_detach(int file_fd, const char *file_path, struct failure *reter
 
 	assert(file_path);
 	if (!sys_block || user_init(file_fd, file_path, &user) < 0)
-		return failed(reterr, -errno, "cannot look for a loop device of '%s'", file_path);
+		return failed(reterr, -errno, "cannot search for a loop device of '%s'", file_path);
 
 	user.by_label = true;
 	for (;;) {
@@ -207,7 +207,7 @@ int loop_device_detach(int file_fd, const char *file_path, struct failure *reter
 		if (loop_fd == -ENOENT)
 			return 0;
 		if (loop_fd < 0)
-			return failed(reterr, loop_fd, "cannot look for a loop device of '%s'",
+			return failed(reterr, loop_fd, "cannot search for a loop device of '%s'",
 				      file_path);
 		if (ioctl(loop_fd, LOOP_CLR_FD) < 0 && errno != ENXIO)
 			return failed(reterr, -errno, "cannot detach '%s' from '%s'", path,

@@ -283,7 +283,7 @@ static int clone_target(struct run *run)
 
 	fd = openat2(AT_FDCWD, run->call->target, &how, sizeof(how));
 	if (fd < 0)
-		return failed(run->reterr, -errno, "cannot look at '%s'", run->call->target);
+		return failed(run->reterr, -errno, "cannot inspect '%s'", run->call->target);
 	r = fd_facts(fd, &facts, run->reterr);
 	if (r < 0 || !facts.is_mount_root)
 		return r;

@@ -399,7 +399,7 @@ int busy_holders_search(struct busy_query *queries, size_t count, const atomic_b
 		if (r < 0)
 			busy_holders_done(&queries[i].holders);
 	}
-	return r < 0 ? failed(reterr, r, "cannot look for who uses a volume") : 0;
+	return r < 0 ? failed(reterr, r, "cannot search for users of a volume") : 0;
 }
 
 void busy_holders_done(struct busy_holders *holders)

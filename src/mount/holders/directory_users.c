@@ -186,7 +186,7 @@ int directory_question_open(int fd, const struct directory_question *like,
 	r = fd < 0 ? fd : find_origin(ret, like);
 	if (r >= 0)
 		r = open_mounts(ret);
-	return r < 0 ? failed(reterr, r, "cannot tell whether it is mounted") : 0;
+	return r < 0 ? failed(reterr, r, "cannot determine whether it is mounted") : 0;
 }
 
 void directory_question_ask(const struct directory_question *question, struct mount_holder *holder)

@@ -115,10 +115,11 @@ int mount_containers_read(const struct mount_container *list, size_t count,
 		int r = add_container(ret, &list[i]);
 
 		if (r < 0 && list[i].pid > 0)
-			return failed(reterr, r, "cannot look at process %d of a held container",
+			return failed(reterr, r, "cannot inspect process %d of a held container",
 				      (int) list[i].pid);
 		if (r < 0)
-			return failed(reterr, r, "cannot tell which processes are in cgroup '%s'",
+			return failed(reterr, r,
+				      "cannot determine which processes are in cgroup '%s'",
 				      list[i].cgroup);
 	}
 	return 0;

@@ -500,9 +500,9 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 	if (r > 0)
 		r = mount_pins_look(&search);
 	if (r < 0 && why.error < 0)
-		return failed_plain(reterr, r, "cannot tell who has it mounted: %s", why.text);
+		return failed_plain(reterr, r, "cannot determine who has it mounted: %s", why.text);
 	if (r < 0)
-		return failed(reterr, r, "cannot tell who has it mounted");
+		return failed(reterr, r, "cannot determine who has it mounted");
 	mount_search_report(&search);
 	return search.hidden_count;
 }

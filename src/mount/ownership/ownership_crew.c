@@ -345,7 +345,7 @@ static int job_over(struct ownership_job *job, int result, struct failure *reter
 		return 1;
 	if (job->error == -ECANCELED)
 		return failed_plain(reterr, -ECANCELED,
-				    "changing the group was given up after %" PRIu64 " entries",
+				    "changing the group was cancelled after %" PRIu64 " entries",
 				    counts->entries);
 	return failed(reterr, job->error, "cannot change the group of the whole volume");
 }

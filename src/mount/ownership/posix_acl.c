@@ -115,11 +115,11 @@ static int read_list(struct archive_entry *entry, int type, struct posix_acl_xat
 
 		if (kernel_tag(tag) == 0)
 			return failed_plain(reterr, -EINVAL,
-					    "its access list is of no kind that "
+					    "its ACL is of no kind that "
 					    "can be kept here");
 		if (has_id && id < 0 && find_id(tag, name, &id) < 0)
 			return failed_plain(reterr, -EINVAL,
-					    "its access list names '%.60s', which is unknown here",
+					    "its ACL names '%.60s', which is unknown here",
 					    name ? name : "");
 		list[i++] = (struct posix_acl_xattr_entry){
 			.e_tag = htole16((uint16_t) kernel_tag(tag)),
@@ -151,10 +151,10 @@ static int add_list(struct archive_entry *entry, int type, const char *name,
 	if (count == 0)
 		return 0;
 	if (count < 0 || count > ENTRIES_MAX)
-		return failed_plain(reterr, -EINVAL, "its access list is too long");
+		return failed_plain(reterr, -EINVAL, "its ACL is too long");
 	value = calloc(1, sizeof(*value) + (size_t) count * sizeof(struct posix_acl_xattr_entry));
 	if (!value)
-		return failed(reterr, -ENOMEM, "cannot keep its access list");
+		return failed(reterr, -ENOMEM, "cannot preserve its ACL");
 	value->a_version = htole32(POSIX_ACL_XATTR_VERSION);
 	r = read_list(entry, type, (void *) (value + 1), (size_t) count, reterr);
 	if (r > 0 && type == ARCHIVE_ENTRY_ACL_TYPE_ACCESS)
@@ -173,8 +173,7 @@ int posix_acl_from_entry(struct archive_entry *entry, struct attributes *attribu
 
 	assert(entry && attributes);
 	if (types & ARCHIVE_ENTRY_ACL_TYPE_NFS4)
-		return failed_plain(reterr, -EINVAL,
-				    "its access list is of no kind that can be kept here");
+		return failed_plain(reterr, -EINVAL, "its ACL is of no kind that can be kept here");
 	if (types & ARCHIVE_ENTRY_ACL_TYPE_ACCESS)
 		r = add_list(entry, ARCHIVE_ENTRY_ACL_TYPE_ACCESS, POSIX_ACL_ACCESS, attributes,
 			     reterr);

@@ -51,7 +51,7 @@ static int open_root(const char *path, struct failure *reterr)
 		return failed(reterr, -errno, "cannot open root directory '%s'", path);
 	result = make_root(path);
 	if (result < 0)
-		return failed(reterr, result, "cannot make root directory '%s'", path);
+		return failed(reterr, result, "cannot create root directory '%s'", path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? failed(reterr, -errno, "cannot open root directory '%s'", path) : fd;
 }

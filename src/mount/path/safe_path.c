@@ -233,6 +233,6 @@ int make_directories(int root_fd, const char *path, mode_t mode, struct failure 
 	if (fd == -EXDEV || fd == -ELOOP || fd == -EAGAIN)
 		return open_failed(reterr, fd, path, PATH_NO_SYMLINKS);
 	if (fd < 0)
-		return failed(reterr, fd, "cannot make directory '%s'", path);
+		return failed(reterr, fd, "cannot create directory '%s'", path);
 	return fd;
 }

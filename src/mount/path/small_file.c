@@ -81,7 +81,7 @@ static int check_plain(int fd, const struct place *place, size_t most, size_t *r
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", place->path);
 	if (!S_ISREG(st.st_mode))
 		return failed_plain(reterr, -EINVAL, "'%s' is not a plain file", place->path);
 	if ((uint64_t) st.st_size > most)

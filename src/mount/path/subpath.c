@@ -138,7 +138,7 @@ static int make_source(int volume_fd, const char *path, struct failure *reterr)
 	struct stat root;
 
 	if (fstat(volume_fd, &root) < 0)
-		return failed(reterr, -errno, "cannot look at the volume");
+		return failed(reterr, -errno, "cannot inspect the volume");
 	return subpath_make_directories(volume_fd, path, root.st_mode & 07777, reterr);
 }
 
@@ -165,7 +165,7 @@ static int remove_other_kind(const struct place *target, mode_t found_mode, stru
 	if (S_ISDIR(found_mode))
 		return remove_directory(target, reterr);
 	if (fstatat(target->parent_fd, target->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", target->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", target->path);
 	if (!S_ISREG(status.st_mode) || status.st_size > 0)
 		return failed_plain(reterr, -EEXIST, "'%s' is not podvol's: it stays",
 				    target->path);
@@ -216,7 +216,7 @@ static int make_target(const struct subpath_request *request, struct subpath *su
 	if (!relative)
 		return failed(reterr, -ENOMEM, "cannot name the target");
 	if (fstat(subpath->source_fd, &source) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", request->sub_path);
+		return failed(reterr, -errno, "cannot inspect '%s'", request->sub_path);
 	subpath->is_directory = S_ISDIR(source.st_mode);
 
 	r = place_make(request->root_fd, request->root_path, relative, TARGET_PARENT_MODE,

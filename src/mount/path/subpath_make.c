@@ -77,11 +77,11 @@ static int make_failed(int error, const char *path, struct failure *reterr)
 		return failed_plain(reterr, error, "'%s' leads out of the volume", path);
 	case -ELOOP:
 		return failed_plain(reterr, error,
-				    "cannot make '%s': a symbolic link in it leads nowhere or in "
+				    "cannot create '%s': a symbolic link in it leads nowhere or in "
 				    "a circle",
 				    path);
 	default:
-		return failed(reterr, error, "cannot make '%s' in the volume", path);
+		return failed(reterr, error, "cannot create '%s' in the volume", path);
 	}
 }
 
@@ -96,7 +96,7 @@ int subpath_make_directories(int volume_fd, const char *path, mode_t mode, struc
 		return r;
 	copy = strdup(path);
 	if (!copy)
-		return failed(reterr, -ENOMEM, "cannot make '%s' in the volume", path);
+		return failed(reterr, -ENOMEM, "cannot create '%s' in the volume", path);
 
 	for (unsigned int attempt = 0; fd == -ENOENT && attempt < MAKE_ATTEMPTS_MAX; attempt++)
 		fd = make_once(volume_fd, copy, mode);

@@ -111,7 +111,7 @@ int directory_check_private(int fd, const char *kind, const char *path, struct f
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at the %s directory '%s'", kind, path);
+		return failed(reterr, -errno, "cannot inspect the %s directory '%s'", kind, path);
 	if (status.st_uid != 0 && status.st_uid != geteuid())
 		return failed_plain(reterr, -EPERM,
 				    "%s directory '%s' belongs to uid %u, not root: chown it, or "

@@ -308,7 +308,7 @@ static int check(const struct own_directories *own, int fd, struct candidate *ca
 	if (r >= 0)
 		r = find_ancestors(directory_fd, &candidate->above);
 	if (r < 0)
-		return failed(reterr, r, "cannot find out where '%s' lies", candidate->path);
+		return failed(reterr, r, "cannot determine where '%s' lies", candidate->path);
 	r = allowance(own->allowed, real);
 	if (r == 0)
 		return failed_plain(reterr, -EPERM,

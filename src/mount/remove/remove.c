@@ -219,7 +219,7 @@ static int check_no_mounts(int fd, const char *path, struct failure *reterr)
 
 	if (!table || length < 0 || (size_t) length >= sizeof(directory))
 		return failed(reterr, length < (ssize_t) sizeof(directory) ? -errno : -ENAMETOOLONG,
-			      "cannot find out what is mounted in '%s'", path);
+			      "cannot determine what is mounted in '%s'", path);
 	directory[length] = '\0';
 	errno = 0;
 	while (getline(&text, &room, table) > 0)
@@ -238,10 +238,10 @@ static int check_same(int fd, const struct place *place, struct failure *reterr)
 	struct stat opened, named;
 
 	if (fstat(fd, &opened) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", place->path);
 	if (fstatat(place->parent_fd, place->name, &named, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0
-				       : failed(reterr, -errno, "cannot look at '%s'", place->path);
+				       : failed(reterr, -errno, "cannot inspect '%s'", place->path);
 	if (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino)
 		return failed_plain(reterr, -ESTALE,
 				    "something else was put in the place of '%s': it stays",

@@ -80,7 +80,7 @@ static int check_takable(int fd, const struct place *place, const char *mark,
 				    "'%s' is there already and not empty: nothing of it is touched",
 				    place->path);
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", place->path);
+		return failed(reterr, -errno, "cannot inspect '%s'", place->path);
 	if (found != VOLUME_MARK_OURS && status.st_uid != 0)
 		return failed_plain(reterr, -EEXIST,
 				    "'%s' is there already and belongs to uid %u: only root's is "
@@ -161,7 +161,7 @@ static int ask_room(const struct volume_wish *wish, const char *base_path, uint6
 		return r;
 	*ret_capacity = method ? method->word : CAPACITY_NONE;
 	if (fstatfs(fd, &fs) < 0)
-		return failed(reterr, -errno, "cannot ask '%s' how much is free", base_path);
+		return failed(reterr, -errno, "cannot query the free space of '%s'", base_path);
 	*ret_bytes = (uint64_t) fs.f_bavail * (uint64_t) fs.f_bsize;
 	return check_free(fd, base_path, wish->name, reterr);
 }

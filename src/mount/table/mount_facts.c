@@ -45,7 +45,7 @@ int place_facts(const struct place *place, struct mount_facts *ret, struct failu
 
 	assert(place && place->parent_fd >= 0 && place->name && ret);
 	result = look(place->parent_fd, place->name, ret);
-	return result < 0 ? failed(reterr, result, "cannot look at '%s'", place->path) : 0;
+	return result < 0 ? failed(reterr, result, "cannot inspect '%s'", place->path) : 0;
 }
 
 int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr)
@@ -54,7 +54,7 @@ int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr)
 
 	assert(fd >= 0 && ret);
 	result = look(fd, "", ret);
-	return result < 0 ? failed(reterr, result, "cannot look at an open file") : 0;
+	return result < 0 ? failed(reterr, result, "cannot inspect an open file") : 0;
 }
 
 bool is_corrupted_mount_error(int error)

@@ -187,7 +187,7 @@ int mount_look_at_known(struct known_mount *known, size_t count, struct failure 
 			r = look_as_text(&sorted, "/", 0, NULL);
 		free(sorted.known);
 	}
-	return r < 0 ? failed(reterr, r, "cannot look at mounts") : 0;
+	return r < 0 ? failed(reterr, r, "cannot inspect mounts") : 0;
 }
 
 int mount_look_at_all(struct known_mount *known, size_t count, const char *root_path,
@@ -204,7 +204,7 @@ int mount_look_at_all(struct known_mount *known, size_t count, const char *root_
 					   : look_as_text(&sorted, root_path, root_id, &others);
 	free(sorted.known);
 	if (r < 0)
-		return failed(reterr, r, "cannot look at the mounts of this namespace");
+		return failed(reterr, r, "cannot inspect the mounts of this namespace");
 	*ret_others = others;
 	others = (struct table_entries){ 0 };
 	return 0;
@@ -227,7 +227,7 @@ int mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *r
 			r = 0;
 	}
 	if (r < 0)
-		return failed(reterr, r, "cannot look at mounts");
+		return failed(reterr, r, "cannot inspect mounts");
 	*ret = seen;
 	seen = (struct table_entries){ 0 };
 	return 0;

@@ -131,8 +131,7 @@ static void drain(struct mount_watch *watch)
 	for (int i = 0; r > 0 && i < READS_AT_ONCE; i++)
 		r = read_some(watch);
 	if (r < 0 && r != -EOVERFLOW) {
-		log_message(LOG_WARNING, "the kernel's events about mounts broke off: %s",
-			    strerror(-r));
+		log_message(LOG_WARNING, "mount event monitoring stopped: %s", strerror(-r));
 		close_fanotify(watch);
 	}
 	if (r < 0)

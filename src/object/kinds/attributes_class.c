@@ -15,7 +15,7 @@
 const struct schema volume_attributes_class_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttributesClass", NULL,
 	SCHEMA_HEAD,
 	STRING("driverName", REQUIRED, "The driver that knows the parameters."),
-	STRING_MAP( "parameters", 0, "What a volume of the class is to be like, in the driver's words."),
+	STRING_MAP( "parameters", 0, "Attributes of volumes of the class, by the driver's keys."),
 );
 /* clang-format on */
 

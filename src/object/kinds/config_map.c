@@ -14,7 +14,7 @@ const struct schema config_map_schema = SCHEMA("ConfigMap", NULL,
 	SCHEMA_HEAD,
 	BYTES_MAP("binaryData", 0, "Entries that are bytes, as base64."),
 	STRING_MAP("data", 0, "Entries that are text."),
-	BOOL("immutable", 0, "Its entries may not be changed any more."),
+	BOOL("immutable", 0, "Its entries can no longer be changed."),
 );
 /* clang-format on */
 

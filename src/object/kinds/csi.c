@@ -21,7 +21,7 @@ enum { DRIVER_NAME_BYTES = 64, NODE_ID_BYTES_MAX = 192, TOKEN_SECONDS_LEAST = 60
 
 /* clang-format off */
 static const struct schema token_request_schema = SCHEMA_OF(SCHEMA_STORAGE, "TokenRequest",
-	"A token that the driver wants with each publish.",
+	"A token that the driver requires with each publish.",
 	STRING("audience", REQUIRED, "Whom the token is for."),
 	INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
 );
@@ -31,11 +31,11 @@ static const struct schema csi_driver_spec_schema = SCHEMA_OF(SCHEMA_STORAGE, "C
 	BOOL("attachRequired", 0, "Volumes must be attached before a node can have them."),
 	STRING("fsGroupPolicy", 0, "Whether fsGroup is applied: ReadWriteOnceWithFSType, File or None."),
 	BOOL("podInfoOnMount", 0, "The driver is passed the name, namespace and uid of the volume's pod."),
-	BOOL("requiresRepublish", 0, "The driver wants NodePublishVolume again and again."),
+	BOOL("requiresRepublish", 0, "The driver requires periodic NodePublishVolume calls."),
 	BOOL("seLinuxMount", 0, "The driver can mount with an SELinux label."),
 	BOOL("serviceAccountTokenInSecrets", 0, "Tokens are handed over as a secret, not as part of the volume's context."),
 	BOOL("storageCapacity", 0, "Its capacity is published in CSIStorageCapacity objects."),
-	OBJECTS(token_request_schema, "tokenRequests", 0, "Tokens of the pod's service account that the driver wants."),
+	OBJECTS(token_request_schema, "tokenRequests", 0, "Tokens of the pod's service account that the driver requires."),
 	STRINGS("volumeLifecycleModes", 0, "Persistent, Ephemeral or both."),
 );
 
@@ -45,16 +45,16 @@ const struct schema csi_driver_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSIDriver", N
 );
 
 static const struct schema volume_node_resources_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeNodeResources",
-	"How many volumes a driver takes on a node.",
+	"How many volumes a driver can attach to a node.",
 	INTEGER("count", 0, "So many; absent: no bound."),
 );
 
 static const struct schema csi_node_driver_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSINodeDriver",
 	"One driver that is registered on a node.",
-	OBJECT(volume_node_resources_schema, "allocatable", 0, "How many volumes it takes here."),
+	OBJECT(volume_node_resources_schema, "allocatable", 0, "How many volumes it can attach here."),
 	STRING("name", REQUIRED, "The driver."),
-	STRING("nodeID", REQUIRED, "The driver's own name for the node."),
-	STRINGS("topologyKeys", 0, "Labels of the node that say what it can reach."),
+	STRING("nodeID", REQUIRED, "The driver's handle of the node."),
+	STRINGS("topologyKeys", 0, "Labels of the node that give its topology."),
 );
 
 static const struct schema csi_node_spec_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSINodeSpec",

@@ -18,7 +18,7 @@ static const struct schema lease_spec_schema = SCHEMA_OF(SCHEMA_COORDINATION, "L
 	INTEGER("leaseDurationSeconds", 0, "How long after renewTime others must wait."),
 	INTEGER("leaseTransitions", 0, "How often it passed on."),
 	STRING("preferredHolder"),
-	MICRO_TIME("renewTime", 0, "When its holder last said so."),
+	MICRO_TIME("renewTime", 0, "When its holder last renewed it."),
 	STRING("strategy"),
 );
 

@@ -13,8 +13,8 @@
 
 /* clang-format off */
 static const struct schema namespace_spec_schema = SCHEMA("NamespaceSpec",
-	"What keeps a namespace from being removed.",
-	STRINGS("finalizers", 0, "Must be empty before the object is removed; each is taken off by its owner."),
+	"What blocks the deletion of a namespace.",
+	STRINGS("finalizers", 0, "Must be empty before the object is removed; each is removed by its controller."),
 );
 
 static const struct schema namespace_condition_schema = SCHEMA("NamespaceCondition", NULL,
@@ -33,7 +33,7 @@ static const struct schema namespace_status_schema = SCHEMA("NamespaceStatus",
 
 const struct schema namespace_schema = SCHEMA("Namespace", NULL,
 	SCHEMA_HEAD,
-	OBJECT(namespace_spec_schema, "spec", 0, "What keeps it from being removed."),
+	OBJECT(namespace_spec_schema, "spec", 0, "What blocks its deletion."),
 	OBJECT(namespace_status_schema, "status", 0, "Whether it is active or terminating."),
 );
 /* clang-format on */

@@ -20,9 +20,9 @@
 const struct schema secret_schema = SCHEMA("Secret", NULL,
 	SCHEMA_HEAD,
 	BYTES_MAP("data", 0, "Its entries, as base64."),
-	BOOL("immutable", 0, "Its entries may not be changed any more."),
+	BOOL("immutable", 0, "Its entries can no longer be changed."),
 	STRING_MAP("stringData", 0, "Entries as text; they become data when it is written and are never read back."),
-	STRING("type", 0, "What its entries are; Opaque where nothing is said."),
+	STRING("type", 0, "The type of its entries; default: Opaque."),
 );
 /* clang-format on */
 

@@ -10,7 +10,7 @@
 /* clang-format off */
 const struct schema service_account_schema = SCHEMA("ServiceAccount", NULL,
 	SCHEMA_HEAD,
-	BOOL("automountServiceAccountToken", 0, "Whether its pods get a token unasked."),
+	BOOL("automountServiceAccountToken", 0, "Whether its pods get a token automatically."),
 	OBJECTS(local_object_reference_schema, "imagePullSecrets", 0, "Secrets for pulling images."),
 	OBJECTS_BY(object_reference_schema, "name", "secrets", 0, "Secrets that its pods may use."),
 );

@@ -21,7 +21,7 @@ static const struct schema volume_snapshot_source_schema = SCHEMA_OF(SCHEMA_SNAP
 );
 
 static const struct schema volume_snapshot_spec_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotSpec",
-	"Of what a snapshot is wanted.",
+	"What to take a snapshot of.",
 	OBJECT(volume_snapshot_source_schema, "source", REQUIRED, "Of what; cannot be changed."),
 	STRING("volumeSnapshotClassName", 0, "The class; absent: the default one."),
 );
@@ -33,24 +33,24 @@ static const struct schema volume_snapshot_error_schema = SCHEMA_OF(SCHEMA_SNAPS
 );
 
 static const struct schema volume_snapshot_status_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotStatus",
-	"What became of a snapshot.",
+	"The status of a snapshot.",
 	STRING("boundVolumeSnapshotContentName", 0, "The content it is bound to."),
 	TIME("creationTime", 0, "When the snapshot was taken."),
 	OBJECT(volume_snapshot_error_schema, "error", 0, "Why it did not work."),
 	BOOL("readyToUse", 0, "A volume can be made from it."),
-	QUANTITY("restoreSize", 0, "How large such a volume must be at least."),
+	QUANTITY("restoreSize", 0, "The least size of such a volume."),
 	STRING("volumeGroupSnapshotName", 0, "The group snapshot it belongs to."),
 );
 
 const struct schema volume_snapshot_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshot", NULL,
 	SCHEMA_HEAD,
-	OBJECT(volume_snapshot_spec_schema, "spec", REQUIRED, "Of what a snapshot is wanted."),
+	OBJECT(volume_snapshot_spec_schema, "spec", REQUIRED, "What to take a snapshot of."),
 	OBJECT(volume_snapshot_status_schema, "status", 0, "What became of it."),
 );
 
 const struct schema volume_snapshot_class_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotClass", NULL,
 	SCHEMA_HEAD,
-	STRING("deletionPolicy", REQUIRED, "What becomes of the snapshot when its object goes: Delete or Retain."),
+	STRING("deletionPolicy", REQUIRED, "What happens to the snapshot when its object is deleted: Delete or Retain."),
 	STRING("driver", REQUIRED, "The CSI driver."),
 	STRING_MAP("parameters", 0, "Words for the driver."),
 );
@@ -63,22 +63,22 @@ static const struct schema volume_snapshot_content_source_schema = SCHEMA_OF(SCH
 
 static const struct schema volume_snapshot_content_spec_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContentSpec",
 	"The snapshot in the storage system.",
-	STRING("deletionPolicy", REQUIRED, "What becomes of the snapshot when its object goes: Delete or Retain."),
+	STRING("deletionPolicy", REQUIRED, "What happens to the snapshot when its object is deleted: Delete or Retain."),
 	STRING("driver", REQUIRED, "The CSI driver."),
 	OBJECT(volume_snapshot_content_source_schema, "source", REQUIRED, "Of what; cannot be changed."),
 	STRING("sourceVolumeMode", 0, "Filesystem or Block: the mode of the volume it was taken of."),
-	STRING("volumeSnapshotClassName", 0, "The class it was made by."),
+	STRING("volumeSnapshotClassName", 0, "The class it was created with."),
 	OBJECT(object_reference_schema, "volumeSnapshotRef", REQUIRED, "The VolumeSnapshot it is bound to."),
 );
 
 static const struct schema volume_snapshot_content_status_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContentStatus",
-	"What state the snapshot in the storage system is in.",
+	"The state of the snapshot in the storage system.",
 	INTEGER("creationTime", 0, "When it was taken, in nanoseconds of real time."),
 	OBJECT(volume_snapshot_error_schema, "error", 0, "Why it did not work."),
 	BOOL("readyToUse", 0, "A volume can be made from it."),
 	INTEGER("restoreSize", 0, "Bytes that a volume made from it has at least."),
-	STRING("snapshotHandle", 0, "The driver's own name for the snapshot."),
-	STRING("volumeGroupSnapshotHandle", 0, "The driver's own name for the group snapshot."),
+	STRING("snapshotHandle", 0, "The driver's handle of the snapshot."),
+	STRING("volumeGroupSnapshotHandle", 0, "The driver's handle of the group snapshot."),
 );
 
 const struct schema volume_snapshot_content_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContent", NULL,

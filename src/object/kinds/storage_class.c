@@ -16,12 +16,12 @@
 /* clang-format off */
 const struct schema storage_class_schema = SCHEMA_OF(SCHEMA_STORAGE, "StorageClass", NULL,
 	SCHEMA_HEAD,
-	BOOL("allowVolumeExpansion", 0, "Its claims may be enlarged."),
-	OBJECTS(topology_selector_term_schema, "allowedTopologies", 0, "Where its volumes may be made."),
+	BOOL("allowVolumeExpansion", 0, "Its claims may be expanded."),
+	OBJECTS(topology_selector_term_schema, "allowedTopologies", 0, "Where its volumes may be provisioned."),
 	STRINGS("mountOptions", 0, "Options of the mounts of its volumes."),
 	STRING_MAP("parameters", 0, "Parameters for the provisioner."),
 	STRING("provisioner", REQUIRED, "Who makes its volumes."),
-	STRING("reclaimPolicy", 0, "What becomes of its volumes when their claims go: Delete or Retain."),
+	STRING("reclaimPolicy", 0, "What happens to its volumes when their claims are deleted: Delete or Retain."),
 	STRING("volumeBindingMode", 0, "Immediate, or WaitForFirstConsumer: when a pod wants it."),
 );
 /* clang-format on */

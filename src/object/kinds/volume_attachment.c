@@ -23,7 +23,7 @@ static const struct schema volume_attachment_source_schema = SCHEMA_OF(SCHEMA_ST
 );
 
 static const struct schema volume_attachment_spec_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttachmentSpec",
-	"Which volume is to be attached where, and by whom.",
+	"The volume, its node and the driver that attaches it.",
 	STRING("attacher", REQUIRED, "The driver that attaches."),
 	STRING("nodeName", REQUIRED, "The node."),
 	OBJECT(volume_attachment_source_schema, "source", REQUIRED, "The volume."),
@@ -39,13 +39,13 @@ static const struct schema volume_attachment_status_schema = SCHEMA_OF(SCHEMA_ST
 	"Whether it is attached, or why not.",
 	OBJECT(volume_error_schema, "attachError", 0, "Why it could not be attached."),
 	BOOL("attached", REQUIRED, "It is attached."),
-	STRING_MAP("attachmentMetadata", 0, "What the driver said, for staging."),
+	STRING_MAP("attachmentMetadata", 0, "The driver's publish context, for staging."),
 	OBJECT(volume_error_schema, "detachError", 0, "Why it could not be detached."),
 );
 
 const struct schema volume_attachment_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttachment", NULL,
 	SCHEMA_HEAD,
-	OBJECT(volume_attachment_spec_schema, "spec", REQUIRED, "Which volume is to be attached where, and by whom; cannot be changed."),
+	OBJECT(volume_attachment_spec_schema, "spec", REQUIRED, "The volume, its node and the driver that attaches it; cannot be changed."),
 	OBJECT(volume_attachment_status_schema, "status", 0, "Whether it is attached, or why not."),
 );
 /* clang-format on */

@@ -220,6 +220,6 @@ static const struct schema volume_mount_schema = SCHEMA("VolumeMount",
 const struct schema container_schema = CONTAINER("Container", "One program of a pod, with what it sees.");
 
 const struct schema ephemeral_container_schema = CONTAINER("EphemeralContainer",
-	"A container that is added to a running pod, for looking around.",
+	"A container added to a running pod, for debugging.",
 	STRING("targetContainerName", 0, "The container whose processes it sees."),
 );

@@ -43,7 +43,7 @@ static const struct schema node_address_schema = SCHEMA("NodeAddress", "One addr
 );
 
 static const struct schema node_condition_schema = SCHEMA("NodeCondition",
-	"One thing that is true of a node, or is not.",
+	"A condition of a node.",
 	TIME("lastHeartbeatTime"),
 	TIME("lastTransitionTime"),
 	STRING("message"),
@@ -107,11 +107,11 @@ static const struct schema attached_volume_schema = SCHEMA("AttachedVolume",
 );
 
 static const struct schema node_status_schema = SCHEMA("NodeStatus",
-	"What a node is and how it does.",
+	"Identity and state of a node.",
 	OBJECTS_BY(node_address_schema, "type", "addresses", 0, "Where it can be reached."),
 	QUANTITY_MAP("allocatable", 0, "What pods may use of it."),
 	QUANTITY_MAP("capacity", 0, "What it has."),
-	OBJECTS_BY(node_condition_schema, "type", "conditions", 0, "What is true of it, or is not."),
+	OBJECTS_BY(node_condition_schema, "type", "conditions", 0, "Its conditions."),
 	OBJECT(node_config_status_schema, "config"),
 	OBJECT(node_daemon_endpoints_schema, "daemonEndpoints"),
 	OBJECT(node_features_schema, "features"),
@@ -126,5 +126,5 @@ static const struct schema node_status_schema = SCHEMA("NodeStatus",
 const struct schema node_schema = SCHEMA("Node", NULL,
 	SCHEMA_HEAD,
 	OBJECT(node_spec_schema, "spec", 0, "What it is to be."),
-	OBJECT(node_status_schema, "status", 0, "What it is and how it does."),
+	OBJECT(node_status_schema, "status", 0, "Its identity and state."),
 );

@@ -18,13 +18,13 @@ static const struct schema csi_persistent_volume_source_schema = SCHEMA("CSIPers
 	OBJECT(secret_reference_schema, "controllerExpandSecretRef", 0, "A Secret for expanding."),
 	OBJECT(secret_reference_schema, "controllerPublishSecretRef", 0, "A Secret for attaching."),
 	STRING("driver", REQUIRED, "The driver."),
-	STRING("fsType", 0, "The file system, where the driver makes one."),
+	STRING("fsType", 0, "The file system type, where the driver formats."),
 	OBJECT(secret_reference_schema, "nodeExpandSecretRef", 0, "A Secret for expanding on the node."),
 	OBJECT(secret_reference_schema, "nodePublishSecretRef", 0, "A Secret for publishing."),
 	OBJECT(secret_reference_schema, "nodeStageSecretRef", 0, "A Secret for staging."),
 	BOOL("readOnly", 0, "It is published read-only."),
 	STRING_MAP("volumeAttributes", 0, "Words for the driver."),
-	STRING("volumeHandle", REQUIRED, "The driver's own name for the volume."),
+	STRING("volumeHandle", REQUIRED, "The driver's handle of the volume."),
 );
 
 static const struct schema volume_node_affinity_schema = SCHEMA("VolumeNodeAffinity",
@@ -41,7 +41,7 @@ const struct schema persistent_volume_spec_schema = SCHEMA("PersistentVolumeSpec
 	QUANTITY_MAP("capacity", 0, "How large it is: storage."),
 	OBJECT(ceph_fs_persistent_volume_source_schema, "cephfs"),
 	OBJECT(cinder_persistent_volume_source_schema, "cinder"),
-	OBJECT(object_reference_schema, "claimRef", 0, "The claim it is bound to, or kept for."),
+	OBJECT(object_reference_schema, "claimRef", 0, "The claim it is bound to, or reserved for."),
 	OBJECT(csi_persistent_volume_source_schema, "csi", 0, "A volume of a CSI driver."),
 	OBJECT(fc_volume_source_schema, "fc"),
 	OBJECT(flex_persistent_volume_source_schema, "flexVolume", 0, "A volume of an executable plugin, driver podvol.io/NAME."),
@@ -54,7 +54,7 @@ const struct schema persistent_volume_spec_schema = SCHEMA("PersistentVolumeSpec
 	STRINGS("mountOptions", 0, "Options of its mount, one each."),
 	OBJECT(nfs_volume_source_schema, "nfs", 0, "A directory of an NFS server."),
 	OBJECT(volume_node_affinity_schema, "nodeAffinity", 0, "From which nodes it can be reached."),
-	STRING("persistentVolumeReclaimPolicy", 0, "What becomes of it when its claim goes: Retain, Delete or Recycle."),
+	STRING("persistentVolumeReclaimPolicy", 0, "What happens to it when its claim is deleted: Retain, Delete or Recycle."),
 	OBJECT(photon_persistent_disk_volume_source_schema, "photonPersistentDisk"),
 	OBJECT(portworx_volume_source_schema, "portworxVolume"),
 	OBJECT(quobyte_volume_source_schema, "quobyte"),
@@ -68,7 +68,7 @@ const struct schema persistent_volume_spec_schema = SCHEMA("PersistentVolumeSpec
 );
 
 static const struct schema persistent_volume_status_schema = SCHEMA("PersistentVolumeStatus",
-	"What state a persistent volume is in.",
+	"The state of a persistent volume.",
 	TIME("lastPhaseTransitionTime", 0, "Since when it has this phase."),
 	STRING("message", 0, "Why, for people."),
 	STRING("phase", 0, "Pending, Available, Bound, Released or Failed."),

@@ -54,12 +54,12 @@ static const struct schema node_selector_requirement_schema = SCHEMA("NodeSelect
 const struct schema node_selector_term_schema = SCHEMA("NodeSelectorTerm",
 	"Conditions that hold at once.",
 	OBJECTS(node_selector_requirement_schema, "matchExpressions", 0, "Conditions on labels."),
-	OBJECTS(node_selector_requirement_schema, "matchFields", 0, "Conditions on fields; passed over for volumes."),
+	OBJECTS(node_selector_requirement_schema, "matchFields", 0, "Conditions on fields."),
 );
 
 const struct schema node_selector_schema = SCHEMA("NodeSelector",
 	"Nodes by their labels; one term that holds is enough.",
-	OBJECTS(node_selector_term_schema, "nodeSelectorTerms", REQUIRED, "One that holds is enough; none holds nowhere."),
+	OBJECTS(node_selector_term_schema, "nodeSelectorTerms", REQUIRED, "One match is enough; an empty list matches no node."),
 );
 
 static const struct schema topology_selector_label_requirement_schema = SCHEMA("TopologySelectorLabelRequirement",

@@ -92,9 +92,9 @@ static const struct schema projected_volume_source_schema = SCHEMA("ProjectedVol
 );
 
 static const struct schema csi_volume_source_schema = SCHEMA("CSIVolumeSource",
-	"A volume that a CSI driver makes for this pod alone.",
+	"A volume that a CSI driver creates for this pod alone.",
 	STRING("driver", REQUIRED, "The driver."),
-	STRING("fsType", 0, "The file system, where the driver makes one."),
+	STRING("fsType", 0, "The file system type, where the driver formats."),
 	OBJECT(local_object_reference_schema, "nodePublishSecretRef", 0, "A Secret for the driver."),
 	BOOL("readOnly", 0, "It cannot be written to."),
 	STRING_MAP("volumeAttributes", 0, "Words for the driver."),
@@ -126,13 +126,13 @@ static const struct schema persistent_volume_claim_volume_source_schema = SCHEMA
 );
 
 static const struct schema persistent_volume_claim_template_schema = SCHEMA("PersistentVolumeClaimTemplate",
-	"The claim that is made for an ephemeral volume.",
+	"The claim that is created for an ephemeral volume.",
 	OBJECT(object_meta_schema, "metadata", 0, "Labels and annotations of the claim."),
 	OBJECT(persistent_volume_claim_spec_schema, "spec", REQUIRED, "As of any claim."),
 );
 
 static const struct schema ephemeral_volume_source_schema = SCHEMA("EphemeralVolumeSource",
-	"A claim that is made for this pod and goes with it.",
+	"A claim that is created for this pod and deleted with it.",
 	OBJECT(persistent_volume_claim_template_schema, "volumeClaimTemplate", 0, "The claim; its name is POD-VOLUME."),
 );
 
@@ -144,10 +144,10 @@ const struct schema volume_schema = SCHEMA("Volume",
 	OBJECT(ceph_fs_volume_source_schema, "cephfs"),
 	OBJECT(cinder_volume_source_schema, "cinder"),
 	OBJECT(config_map_volume_source_schema, "configMap", 0, "The entries of a ConfigMap as files."),
-	OBJECT(csi_volume_source_schema, "csi", 0, "A volume that a CSI driver makes for this pod alone."),
+	OBJECT(csi_volume_source_schema, "csi", 0, "A volume that a CSI driver creates for this pod alone."),
 	OBJECT(downward_api_volume_source_schema, "downwardAPI", 0, "Facts about the pod itself as files."),
 	OBJECT(empty_dir_volume_source_schema, "emptyDir", 0, "An empty directory that lives as long as the pod; also the default."),
-	OBJECT(ephemeral_volume_source_schema, "ephemeral", 0, "A claim that is made for this pod and goes with it."),
+	OBJECT(ephemeral_volume_source_schema, "ephemeral", 0, "A claim that is created for this pod and deleted with it."),
 	OBJECT(fc_volume_source_schema, "fc"),
 	OBJECT(flex_volume_source_schema, "flexVolume", 0, "A volume of an executable plugin, driver podvol.io/NAME."),
 	OBJECT(flocker_volume_source_schema, "flocker"),

@@ -27,7 +27,7 @@ static int check_file(int fd, const char *path, enum protection protection, stru
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return failed(reterr, -errno, "cannot look at '%s'", path);
+		return failed(reterr, -errno, "cannot inspect '%s'", path);
 	if (!S_ISREG(status.st_mode) || status.st_size == 0 ||
 	    status.st_size > CREDENTIAL_FILE_BYTES)
 		return failed_plain(reterr, -EINVAL, "'%s' is not a file of 1 to %d bytes", path,
