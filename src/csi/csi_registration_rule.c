@@ -4,7 +4,6 @@
  */
 #include "csi/csi_registration_rule.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 
 #include <assert.h>

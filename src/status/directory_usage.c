@@ -13,11 +13,9 @@
 
 #include "status/directory_usage.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/json/json.h"
 #include "reconcile/reconcile.h"
-#include "state/state.h"
 #include "status/view_time.h"
 
 #include <assert.h>

@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { REMEMBERED_BYTES_MAX = 200 * 1024 }; /* all annotations together may have 256 KiB */

@@ -15,7 +15,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CALL_USEC (15ULL * 1000 * 1000)

@@ -4,7 +4,6 @@
  *
  * Nothing here acts upon it yet: it is checked, kept and given out again.
  */
-#include "object/kinds.h"
 #include "object/schema/schemas.h"
 
 /* clang-format off */

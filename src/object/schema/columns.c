@@ -4,7 +4,6 @@
  *
  * A new column is one row here: a member and a type of cell, or a function of its own.
  */
-#include "object/kinds.h"
 #include "object/schema/table.h"
 
 #include "base/cleanup.h"

@@ -2,7 +2,6 @@
 /*
  * columns_cluster - what kubectl shows of settings, nodes, namespaces, events and leases
  */
-#include "object/kinds.h"
 #include "object/schema/table.h"
 #include "object/timestamp.h"
 
