@@ -90,14 +90,8 @@ static void ask_writes(struct exchange *exchange, const struct object *pod, stru
 	check->job.done = check_done;
 	check->exchange = exchange;
 	check->tree = tree;
-	exchange->work = check;
-	exchange->abandon = check_abandon;
-	if (exchange->readers) {
-		worker_submit(exchange->readers, &check->job);
-		return;
-	}
-	(void) check_run(&check->job);
-	check_done(&check->job);
+	exchange_wait(exchange, check, check_abandon);
+	worker_submit_or_run(exchange->readers, &check->job);
 }
 
 /* Of a Node of the body the directories are not here; who may not name a directory of this one is

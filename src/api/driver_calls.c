@@ -98,7 +98,7 @@ static void refuse(struct exchange *exchange, int error, const struct failure *w
 static void ask(struct exchange *exchange, const struct cJSON *body, uint64_t timeout_usec)
 {
 	const char *method = api_path_parameter(&exchange->path, "method");
-	struct question *question = calloc(1, sizeof(*question));
+	struct question *question = exchange_new_work(exchange, sizeof(*question));
 	const struct driver_call_request request = {
 		.driver = exchange->path.segments[exchange->path.segment_count - 2],
 		.method = method ? method : "",
@@ -110,10 +110,8 @@ static void ask(struct exchange *exchange, const struct cJSON *body, uint64_t ti
 	struct failure why = { .error = 0 };
 	int r;
 
-	if (!question) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	if (!question)
 		return;
-	}
 	question->exchange = exchange;
 	r = agent_call_driver(exchange->agent, &request, &question->call, &why);
 	if (r < 0) {
@@ -121,8 +119,7 @@ static void ask(struct exchange *exchange, const struct cJSON *body, uint64_t ti
 		refuse(exchange, r, &why);
 		return;
 	}
-	exchange->work = question;
-	exchange->abandon = question_abandon;
+	exchange_wait(exchange, question, question_abandon);
 }
 
 void driver_calls_post(struct exchange *exchange)
@@ -132,11 +129,8 @@ void driver_calls_post(struct exchange *exchange)
 
 	assert(exchange);
 	exchange->is_secret = true;
-	if (!exchange->may_wait) {
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+	if (!exchange_may_wait(exchange))
 		return;
-	}
 	if (read_timeout(exchange, &timeout_usec) && read_body(exchange, &body))
 		ask(exchange, body, timeout_usec);
 }

@@ -285,6 +285,31 @@ void api_dispatch(struct exchange *exchange)
 			      "the server could not find the requested resource");
 }
 
+bool exchange_may_wait(struct exchange *exchange)
+{
+	bool may_wait = exchange->may_wait;
+
+	if (!may_wait)
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
+			      "too many requests wait already: try again later");
+	return may_wait;
+}
+
+void *exchange_new_work(struct exchange *exchange, size_t bytes)
+{
+	void *work = calloc(1, bytes);
+
+	if (!work)
+		reply_bytes(exchange, 500, NULL, NULL, 0);
+	return work;
+}
+
+void exchange_wait(struct exchange *exchange, void *work, void (*abandon)(void *work))
+{
+	exchange->work = work;
+	exchange->abandon = abandon;
+}
+
 void exchange_abandon(struct exchange *exchange)
 {
 	if (exchange->abandon)

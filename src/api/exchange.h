@@ -120,6 +120,12 @@ bool api_takes_protobuf(const struct api_path *path);
 /* Does it ask what the client itself may do? Who may only read may POST there. */
 bool api_is_self_review(const struct api_path *path);
 
+/* For a handler that answers later. False, and refused: so many wait already. */
+bool exchange_may_wait(struct exchange *exchange);
+/* Zeroed memory for what goes on meanwhile; NULL, and answered: there is none. */
+void *exchange_new_work(struct exchange *exchange, size_t bytes);
+/* Leaves work in the exchange; @abandon as the member. */
+void exchange_wait(struct exchange *exchange, void *work, void (*abandon)(void *work));
 /* Gives up waiting: what goes on for this exchange is abandoned. */
 void exchange_abandon(struct exchange *exchange);
 /* Frees body and reply. */

@@ -68,11 +68,8 @@ void force_unstage_post(struct exchange *exchange)
 	int r = -ENOMEM;
 
 	assert(exchange);
-	if (!exchange->may_wait) {
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+	if (!exchange_may_wait(exchange))
 		return;
-	}
 	force = calloc(1, sizeof(*force));
 	request.userdata = force;
 	if (force)
@@ -83,6 +80,5 @@ void force_unstage_post(struct exchange *exchange)
 		return;
 	}
 	force->exchange = exchange;
-	exchange->work = force;
-	exchange->abandon = force_abandon;
+	exchange_wait(exchange, force, force_abandon);
 }

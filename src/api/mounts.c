@@ -204,8 +204,7 @@ static void begin_wait(struct mounts_call *call, uint64_t timeout_usec)
 	int r = agent_wait_pod(exchange->agent, &request, &call->wait);
 
 	if (r == 0) {
-		exchange->work = call;
-		exchange->abandon = call_abandon;
+		exchange_wait(exchange, call, call_abandon);
 		return;
 	}
 	refuse(exchange, call, r, NULL);
@@ -312,16 +311,11 @@ void mounts_post(struct exchange *exchange)
 		named_pod_refuse(exchange, &pod);
 		return;
 	}
-	if (timeout_usec > 0 && !exchange->may_wait) {
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+	if (timeout_usec > 0 && !exchange_may_wait(exchange))
 		return;
-	}
-	call = calloc(1, sizeof(*call));
-	if (!call) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	call = exchange_new_work(exchange, sizeof(*call));
+	if (!call)
 		return;
-	}
 	call->exchange = exchange;
 	call->format = format;
 	call->pod = pod;

@@ -136,8 +136,7 @@ static void begin_wait(struct pod_wait *wait)
 	int r = agent_wait_pod(wait->agent, &request, &wait->wait);
 
 	if (r == 0) {
-		exchange->work = wait;
-		exchange->abandon = wait_abandon;
+		exchange_wait(exchange, wait, wait_abandon);
 		return;
 	}
 	if (r == -ENOBUFS)
@@ -164,16 +163,11 @@ static struct pod_wait *wait_new(struct exchange *exchange, enum mount_wait_for 
 			text);
 		return NULL;
 	}
-	if (timeout_usec > 0 && !exchange->may_wait) {
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+	if (timeout_usec > 0 && !exchange_may_wait(exchange))
 		return NULL;
-	}
-	wait = calloc(1, sizeof(*wait));
-	if (!wait) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	wait = exchange_new_work(exchange, sizeof(*wait));
+	if (!wait)
 		return NULL;
-	}
 	wait->exchange = exchange;
 	wait->agent = exchange->agent;
 	wait->pod = *pod;
@@ -280,8 +274,7 @@ static void begin_delete(struct pod_wait *wait)
 		free(wait);
 		return;
 	}
-	exchange->work = wait;
-	exchange->abandon = wait_abandon;
+	exchange_wait(exchange, wait, wait_abandon);
 }
 
 static bool ignores_not_found(const struct exchange *exchange)

@@ -42,11 +42,8 @@ void views_statistics(struct exchange *exchange)
 	int r = -ENOMEM;
 
 	assert(exchange);
-	if (!exchange->may_wait) {
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+	if (!exchange_may_wait(exchange))
 		return;
-	}
 	question = calloc(1, sizeof(*question));
 	if (question)
 		r = agent_statistics(exchange->agent, &(struct statistics_about){ .pod_uid = NULL },
@@ -61,6 +58,5 @@ void views_statistics(struct exchange *exchange)
 		return;
 	}
 	question->exchange = exchange;
-	exchange->work = question;
-	exchange->abandon = question_abandon;
+	exchange_wait(exchange, question, question_abandon);
 }

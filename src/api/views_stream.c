@@ -225,11 +225,8 @@ static void begin_stream(struct exchange *exchange, const char *parameter, line_
 
 	if (!parse_after(exchange, parameter, &after))
 		return;
-	if (!exchange->may_wait) {
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+	if (!exchange_may_wait(exchange))
 		return;
-	}
 	stream = calloc(1, sizeof(*stream));
 	if (!stream ||
 	    agent_watch_volumes(exchange->agent, after, on_changed, stream, &stream->watch) < 0) {
@@ -239,8 +236,7 @@ static void begin_stream(struct exchange *exchange, const char *parameter, line_
 	}
 	stream->exchange = exchange;
 	stream->make_line = make_line;
-	exchange->work = stream;
-	exchange->abandon = stream_abandon;
+	exchange_wait(exchange, stream, stream_abandon);
 	reply_stream(exchange, 200, "application/json;stream=watch", pull);
 }
 

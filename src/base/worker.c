@@ -539,6 +539,16 @@ void worker_submit(struct worker_pool *pool, struct worker_job *job)
 		run_job(pool->to_loop, job, monotonic_usec());
 }
 
+void worker_submit_or_run(struct worker_pool *pool, struct worker_job *job)
+{
+	if (pool) {
+		worker_submit(pool, job);
+		return;
+	}
+	(void) job->run(job);
+	job->done(job);
+}
+
 void worker_pool_count(struct worker_pool *pool, struct worker_counts *ret)
 {
 	assert(pool && ret);

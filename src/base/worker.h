@@ -91,6 +91,8 @@ struct worker_pool *worker_pool_free(struct worker_pool *pool);
  * a slow loop).
  */
 void worker_submit(struct worker_pool *pool, struct worker_job *job);
+/* As worker_submit(); without a pool the job runs here, at once. */
+void worker_submit_or_run(struct worker_pool *pool, struct worker_job *job);
 
 /* How many jobs wait, run and are set aside; any thread. */
 struct worker_counts {

@@ -88,11 +88,9 @@ static struct token_change *begin(struct exchange *exchange)
 		reply_refusal(exchange, API_NOT_FOUND, "podvold does not listen for TLS");
 		return NULL;
 	}
-	change = calloc(1, sizeof(*change));
-	if (!change) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	change = exchange_new_work(exchange, sizeof(*change));
+	if (!change)
 		return NULL;
-	}
 	change->exchange = exchange;
 	change->credentials = exchange->credentials;
 	change->result = -ECANCELED;
@@ -119,14 +117,8 @@ static void refuse(struct token_change *change, enum api_refusal refusal, const 
 
 static void submit(struct token_change *change)
 {
-	change->exchange->work = change;
-	change->exchange->abandon = change_abandon;
-	if (change->exchange->readers) {
-		worker_submit(change->exchange->readers, &change->job);
-		return;
-	}
-	(void) write_list(&change->job);
-	list_written(&change->job);
+	exchange_wait(change->exchange, change, change_abandon);
+	worker_submit_or_run(change->exchange->readers, &change->job);
 }
 
 /* Replies and returns false when the body is bad. */

@@ -93,22 +93,14 @@ void service_keys_renew(struct exchange *exchange)
 	issuer = service_tokens_issuer(exchange);
 	if (!issuer)
 		return;
-	renewal = calloc(1, sizeof(*renewal));
-	if (!renewal) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	renewal = exchange_new_work(exchange, sizeof(*renewal));
+	if (!renewal)
 		return;
-	}
 	renewal->job.run = renew;
 	renewal->job.done = renewed;
 	renewal->exchange = exchange;
 	renewal->issuer = issuer;
 	renewal->result = -ECANCELED;
-	exchange->work = renewal;
-	exchange->abandon = renewal_abandon;
-	if (exchange->readers) {
-		worker_submit(exchange->readers, &renewal->job);
-	} else {
-		(void) renew(&renewal->job);
-		renewed(&renewal->job);
-	}
+	exchange_wait(exchange, renewal, renewal_abandon);
+	worker_submit_or_run(exchange->readers, &renewal->job);
 }

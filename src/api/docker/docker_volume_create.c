@@ -99,12 +99,10 @@ static void count_write(struct writes *writes, int r)
 
 static struct writes *writes_new(struct exchange *exchange)
 {
-	struct writes *writes = calloc(1, sizeof(*writes));
+	struct writes *writes = exchange_new_work(exchange, sizeof(*writes));
 
-	if (!writes) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	if (!writes)
 		return NULL;
-	}
 	writes->exchange = exchange;
 	writes->store = agent_store(exchange->agent);
 	return writes;
@@ -116,8 +114,7 @@ static void writes_queued(struct writes *writes)
 		answer_writes(writes);
 		return;
 	}
-	writes->exchange->work = writes;
-	writes->exchange->abandon = writes_abandon;
+	exchange_wait(writes->exchange, writes, writes_abandon);
 }
 
 /* ---- what was asked for ---- */

@@ -157,8 +157,7 @@ static void begin_wait(struct mount_call *call)
 					      : strerror(-r));
 		return;
 	}
-	call->exchange->work = call;
-	call->exchange->abandon = call_abandon;
+	exchange_wait(call->exchange, call, call_abandon);
 }
 
 /* ---- the pod ---- */
@@ -218,12 +217,10 @@ static int store_pod(struct mount_call *call, const struct docker_volume *volume
 static struct mount_call *call_new(struct exchange *exchange, const struct docker_volume *volume,
 				   const char *id)
 {
-	struct mount_call *call = calloc(1, sizeof(*call));
+	struct mount_call *call = exchange_new_work(exchange, sizeof(*call));
 
-	if (!call) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	if (!call)
 		return NULL;
-	}
 	call->exchange = exchange;
 	call->agent = exchange->agent;
 	call->deadline_usec = monotonic_usec() + WAIT_ALL_USEC;
@@ -248,8 +245,7 @@ static void begin(struct mount_call *call, const struct docker_volume *volume, c
 	} else if (store_pod(call, volume, id, boot_id, &why) < 0) {
 		fail_call(call, why.text);
 	} else {
-		call->exchange->work = call;
-		call->exchange->abandon = call_abandon;
+		exchange_wait(call->exchange, call, call_abandon);
 	}
 }
 

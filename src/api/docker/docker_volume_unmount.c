@@ -117,8 +117,7 @@ static void begin_wait(struct unmount_call *call)
 		end_call(call, r, NULL);
 		return;
 	}
-	call->exchange->work = call;
-	call->exchange->abandon = call_abandon;
+	exchange_wait(call->exchange, call, call_abandon);
 }
 
 static void on_deleted(void *userdata, int error, const struct object *result,
@@ -151,8 +150,7 @@ static void begin(struct unmount_call *call)
 		end_call(call, r, why.text);
 		return;
 	}
-	call->exchange->work = call;
-	call->exchange->abandon = call_abandon;
+	exchange_wait(call->exchange, call, call_abandon);
 }
 
 void docker_volume_unmount(struct exchange *exchange)
@@ -164,11 +162,9 @@ void docker_volume_unmount(struct exchange *exchange)
 
 	if (!id)
 		return;
-	call = calloc(1, sizeof(*call));
-	if (!call) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	call = exchange_new_work(exchange, sizeof(*call));
+	if (!call)
 		return;
-	}
 	call->exchange = exchange;
 	call->agent = exchange->agent;
 	docker_pod_name(name, id, call->pod_name);

@@ -138,8 +138,7 @@ static void ask_size(struct exchange *exchange, const char *pod_uid, struct cJSO
 	if (r == 0) {
 		call->exchange = exchange;
 		call->tree = tree;
-		exchange->work = call;
-		exchange->abandon = get_abandon;
+		exchange_wait(exchange, call, get_abandon);
 		return;
 	}
 	free(call);

@@ -530,11 +530,9 @@ void apply_post(struct exchange *exchange)
 			      "dryRun is not served here: try each object at its own path");
 	if (trial != 0)
 		return;
-	apply = calloc(1, sizeof(*apply));
-	if (!apply) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	apply = exchange_new_work(exchange, sizeof(*apply));
+	if (!apply)
 		return;
-	}
 	apply->job.run = read_documents;
 	apply->job.done = documents_read;
 	apply->exchange = exchange;
@@ -545,8 +543,7 @@ void apply_post(struct exchange *exchange)
 	apply->store = agent_store(exchange->agent);
 	apply->body = TAKE_PTR(exchange->body);
 	apply->body_length = exchange->body_length;
-	exchange->work = apply;
-	exchange->abandon = apply_abandon;
+	exchange_wait(exchange, apply, apply_abandon);
 	if (exchange->readers && apply->body_length > API_READ_HERE_BYTES) {
 		worker_submit(exchange->readers, &apply->job);
 		return;

@@ -124,7 +124,6 @@ void aside_begin(struct exchange *exchange, const struct target *target,
 	make_own(aside);
 	exchange->body = NULL;
 	exchange->body_length = 0;
-	exchange->work = aside;
-	exchange->abandon = aside_abandon;
+	exchange_wait(exchange, aside, aside_abandon);
 	worker_submit(exchange->readers, &aside->job);
 }

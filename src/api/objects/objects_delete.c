@@ -482,7 +482,6 @@ void objects_delete_collection(struct exchange *exchange, const struct target *t
 		return;
 	}
 	sweep->exchange = exchange;
-	exchange->work = sweep;
-	exchange->abandon = sweep_abandon;
+	exchange_wait(exchange, sweep, sweep_abandon);
 	sweep_on(sweep);
 }

@@ -476,7 +476,6 @@ void objects_list(struct exchange *exchange, const struct target *target)
 		reply_at_once(exchange, question.list);
 		return;
 	}
-	exchange->work = TAKE_PTR(question.list);
-	exchange->abandon = list_free;
+	exchange_wait(exchange, TAKE_PTR(question.list), list_free);
 	reply_stream(exchange, 200, type_of(exchange->form), list_pull);
 }

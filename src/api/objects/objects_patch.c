@@ -153,12 +153,10 @@ static void patching_free(void *work)
 /* NULL: no memory, and that was replied. */
 static struct patching *patching_new(struct exchange *exchange, const struct target *target)
 {
-	struct patching *patching = calloc(1, sizeof(*patching));
+	struct patching *patching = exchange_new_work(exchange, sizeof(*patching));
 
-	if (!patching) {
-		reply_bytes(exchange, 500, NULL, NULL, 0);
+	if (!patching)
 		return NULL;
-	}
 	patching->write = object_write_new(exchange, target, target->name);
 	if (!patching->write) {
 		patching_free(patching);

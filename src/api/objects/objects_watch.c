@@ -456,7 +456,6 @@ void objects_watch(struct exchange *exchange, const struct target *target)
 			reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;
 	}
-	exchange->work = watch;
-	exchange->abandon = watch_free;
+	exchange_wait(exchange, watch, watch_free);
 	reply_stream(exchange, 200, api_form_type(FORM_JSON), watch_pull);
 }

@@ -134,8 +134,7 @@ void object_write_queued(struct exchange *exchange, struct object_write *write, 
 		object_write_free(write);
 		return;
 	}
-	exchange->work = write;
-	exchange->abandon = write_abandon;
+	exchange_wait(exchange, write, write_abandon);
 }
 
 /* ---- create ---- */
