@@ -360,6 +360,9 @@ static int check_directories(const struct config *config, struct failure *reterr
 			reterr, -EINVAL,
 			"provisioner: there is no kubeconfig; without a cluster volumes "
 			"are made in any case");
+	if (config->register_node && !*config->kubeconfig)
+		return failed_plain(reterr, -EINVAL,
+				    "register-node: there is no kubeconfig, so no cluster");
 	return 0;
 }
 

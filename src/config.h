@@ -39,9 +39,10 @@ struct config {
 		char *node_name;   /* the host name, lower case */
 		char *node_labels; /* "key=value,..."; kubernetes.io/hostname, os, arch are added */
 		char *kubeconfig; /* absolute path or in-cluster: a node of that cluster; "" none */
-		bool keep_secrets; /* of the cluster, on disk, too */
-		bool provisioner;  /* for claims of the cluster that selected this node */
-		bool new_cluster;  /* command line only: the objects of another one go */
+		bool keep_secrets;  /* of the cluster, on disk, too */
+		bool provisioner;   /* for claims of the cluster that selected this node */
+		bool register_node; /* in the cluster, and keep it Ready */
+		bool new_cluster;   /* command line only: the objects of another one go */
 	};
 	char *log_level; /* "error", "warning", "notice", "info", "debug" */
 	struct {

@@ -49,6 +49,8 @@ const struct config_row config_rows[] = {
 	     "store a cluster's Secrets on disk, for a start without its server"),
 	FLAG("provisioner", provisioner,
 	     "make volumes for a cluster's claims for which this node was selected"),
+	FLAG("register-node", register_node,
+	     "register the cluster's Node and keep it Ready: no other agent does"),
 	FLAG("new-cluster", new_cluster, "take another cluster's objects in place of those stored",
 	     .command_line_only = true),
 	STRING("volume-paths", "LIST", volume_paths, "",

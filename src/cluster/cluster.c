@@ -4,6 +4,7 @@
  */
 #include "cluster/cluster_internal.h"
 #include "cluster/provisioning.h"
+#include "cluster/registration.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -31,10 +32,10 @@ static int make_client(struct cluster *cluster, struct failure *reterr)
 
 int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
 {
-	static int (*const parts[])(struct cluster *
-				    cluster) = { contact_new, identity_new, writes_new,
-						 tokens_new,  needed_new,   provisioning_new,
-						 pods_new,    kinds_new,    server_events_new };
+	static int (*const parts[])(struct cluster * cluster) = {
+		contact_new,      identity_new, writes_new, tokens_new,        needed_new,
+		provisioning_new, pods_new,     kinds_new,  server_events_new, registration_new
+	};
 	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
 	int r;
 
@@ -65,6 +66,7 @@ struct cluster *cluster_free(struct cluster *cluster)
 {
 	if (!cluster)
 		return NULL;
+	(void) registration_free(cluster->registration);
 	(void) server_events_free(cluster->events);
 	(void) kinds_free(cluster->kinds);
 	cluster->provisioning = provisioning_free(cluster->provisioning);
@@ -115,6 +117,7 @@ struct cJSON *cluster_view(const struct cluster *cluster)
 	pods_view(cluster, view);
 	needed_view(cluster, view);
 	provisioning_view(cluster, view);
+	registration_view(cluster, view);
 	writes_view(cluster, view);
 	server_events_view(cluster, view);
 	return view;

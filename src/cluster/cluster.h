@@ -26,6 +26,9 @@ struct cluster_options {
 	const char *node_name;  /* borrowed */
 	const char *kubeconfig; /* path, or KUBECONFIG_IN_CLUSTER; borrowed */
 	bool is_new_cluster;    /* forget which cluster it was */
+	/* Register the Node with these labels, and keep it Ready; NULL: another agent does.
+	 * Borrowed. */
+	const struct labels *registered_labels;
 	/* Are volumes of this provisioner made here? NULL: none are. */
 	bool (*provisions)(const char *provisioner);
 	/* Every pod that the server has for this node is in the store: once. */

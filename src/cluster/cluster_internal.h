@@ -4,8 +4,9 @@
  *
  * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
  * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
- * CSIDrivers), provisioning.c (claims and volumes of the local provisioner), writes.c (what goes to
- * the server), contact.c (what is known of the server), credentials.c.
+ * CSIDrivers), registration.c (the own Node kept Ready), provisioning.c (claims and volumes of the
+ * local provisioner), writes.c (what goes to the server), contact.c (what is known of the server),
+ * credentials.c.
  */
 #pragma once
 
@@ -29,6 +30,7 @@ struct tokens;
 struct server_events;
 struct provisioning;
 struct deleted_claims;
+struct registration;
 struct version;
 
 enum {
@@ -54,6 +56,7 @@ struct cluster {
 	struct tokens *tokens;
 	struct server_events *events;
 	struct provisioning *provisioning; /* NULL: no volumes are made here */
+	struct registration *registration; /* NULL: another agent registers the Node */
 	struct version *versions;
 };
 
@@ -120,6 +123,9 @@ int identity_ask(struct cluster *cluster, void (*done)(void *userdata, enum iden
 		 void *userdata, struct identity_check **ret);
 /* done() is not called any more. Accepts NULL. Return: NULL. */
 struct identity_check *identity_cancel(struct identity_check *check);
+/* Nothing is known of a cluster; another one answered last. */
+bool identity_is_blank(const struct identity *identity);
+bool identity_is_other(const struct identity *identity);
 void identity_view(const struct cluster *cluster, struct cJSON *view);
 
 /* What a process before knew: the newest resourceVersion of pods, and uids of pods that are kept
@@ -215,17 +221,6 @@ void tokens_stop(struct tokens *tokens);
 /* When no worker is left. Accepts NULL. */
 struct tokens *tokens_free(struct tokens *tokens);
 const struct token_source *tokens_source(const struct tokens *tokens);
-
-/* ---- event_text.c ---- */
-
-enum { EVENT_NOTE_BYTES = 1024 }; /* that a server takes */
-
-/* How often; 1 where it does not say. */
-int64_t event_count(const struct cJSON *event);
-/* A v1.Event of the store as the server wants it to be made, and what a merge patch changes when it
- * happened again; @is_core: in v1, else in events.k8s.io/v1. NULL: no memory. Freed with free(). */
-char *event_text(const struct cJSON *event, bool is_core);
-char *event_series_text(const struct cJSON *event, bool is_core);
 
 /* ---- server_events.c ---- */
 

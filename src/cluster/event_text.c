@@ -5,7 +5,7 @@
  * In the newer API a series has the count, and the server refuses a note that is too long, so it is
  * cut. Versions, uids and what else is the store's own are not sent.
  */
-#include "cluster/cluster_internal.h"
+#include "cluster/event_text.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

@@ -287,6 +287,16 @@ struct identity *identity_free(struct identity *identity)
 	return NULL;
 }
 
+bool identity_is_blank(const struct identity *identity)
+{
+	return identity->cluster_uid[0] == '\0' && identity->node_uid[0] == '\0';
+}
+
+bool identity_is_other(const struct identity *identity)
+{
+	return identity->is_other;
+}
+
 void identity_view(const struct cluster *cluster, struct cJSON *view)
 {
 	const struct identity *identity = cluster->identity;

@@ -12,6 +12,7 @@
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "cluster/cluster_internal.h"
+#include "cluster/event_text.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -110,7 +110,7 @@ class Refused(Exception):
 
 class Cluster:
     def __init__(self, controllers=True, options=()):
-        """controllers: also the controller manager and the scheduler. options: more of kube-apiserver."""
+        """controllers: also the controller manager and the scheduler; names of more controllers. options: more of kube-apiserver."""
         self.programs = directory_of_programs()
         self.top = tempfile.mkdtemp(prefix="podvol-cluster.", dir=node.TEMPORARY)
         self.authority = Authority(self, "cluster")
@@ -122,7 +122,7 @@ class Cluster:
         self.data = os.path.join(self.top, "etcd-0")
         self.audit = os.path.join(self.top, "audit.log")
         self.server = Program(self, "kube-apiserver", *self.server_options(), *options)
-        self.controllers = self.controller_programs() if controllers else []
+        self.controllers = self.controller_programs(() if controllers is True else controllers) if controllers else []
         self.etcd = None
         try:
             self.start_etcd()
@@ -160,10 +160,10 @@ class Cluster:
                 f"--cert-dir={self.top}", f"--audit-log-path={self.audit}",
                 f"--audit-policy-file={self.write('audit.json', AUDIT)}")
 
-    def controller_programs(self):
+    def controller_programs(self, more):
         manager, scheduler = (self.kubeconfig(name, f"system:{name}") for name in PROGRAMS[1:])
         return [Program(self, PROGRAMS[1], f"--kubeconfig={manager}", "--leader-elect=false", "--port=0", "--secure-port=0",
-                        "--use-service-account-credentials", f"--controllers={','.join(CONTROLLERS)}", "--attach-detach-reconcile-sync-period=2s",
+                        "--use-service-account-credentials", f"--controllers={','.join((*CONTROLLERS, *more))}", "--attach-detach-reconcile-sync-period=2s",
                         f"--root-ca-file={self.authority.file}", f"--service-account-private-key-file={self.account_key}",
                         "--pvclaimbinder-sync-period=5s", "--kube-api-qps=500", "--kube-api-burst=1000"),
                 Program(self, PROGRAMS[2], f"--kubeconfig={scheduler}", "--leader-elect=false", "--port=0",
@@ -252,6 +252,10 @@ class Cluster:
 
     def node_kubeconfig(self, name, **more):
         return self.kubeconfig(f"node-{name}", f"system:node:{name}", "system:nodes", **more)
+
+    def tls_of_nobody(self):
+        """For a connection without a certificate."""
+        return ssl.create_default_context(cafile=self.authority.file)
 
     # -- objects, as the administrator --
 

@@ -20,7 +20,7 @@ KINDS = {"pods": ("v1", "Pod"), "nodes": ("v1", "Node"), "persistentvolumes": ("
          "configmaps": ("v1", "ConfigMap"), "namespaces": ("v1", "Namespace"), "events": ("v1", "Event"),
          "csidrivers": ("storage.k8s.io/v1", "CSIDriver"), "csinodes": ("storage.k8s.io/v1", "CSINode"),
          "volumeattachments": ("storage.k8s.io/v1", "VolumeAttachment"),
-         "storageclasses": ("storage.k8s.io/v1", "StorageClass")}
+         "storageclasses": ("storage.k8s.io/v1", "StorageClass"), "leases": ("coordination.k8s.io/v1", "Lease")}
 
 
 def merge(target, patch):
@@ -34,6 +34,15 @@ def merge(target, patch):
         else:
             result[key] = merge(result.get(key), value)
     return result
+
+
+def merge_by_type(old, patch):
+    """What a strategic merge makes of a Node's status: lists of conditions and addresses by their types."""
+    lists = {}
+    for key in ("conditions", "addresses"):
+        new = {one["type"]: one for one in patch.get(key, [])}
+        lists[key] = [one for one in old.get(key, []) if one["type"] not in new] + list(new.values())
+    return {**merge(old, patch), **lists}
 
 
 def of_environment(pod):
@@ -247,6 +256,8 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             return cluster.refers(plural, namespace, name or (names or [""])[0])
         if plural in ("csidrivers", "csinodes"):
             return True
+        if plural == "leases":
+            return name == cluster.node
         return bool(name) and cluster.refers(plural, namespace, name)
 
     def get(self, plural, namespace, name):
@@ -324,7 +335,7 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
     def may_write(self, plural, name, sub):
         """As NodeRestriction and the authorizer have it."""
         node = self.scripted.cluster.node
-        return plural in ("nodes", "csinodes") and name == node or (plural, sub) in (
+        return plural in ("nodes", "csinodes", "leases") and name == node or (plural, sub) in (
             ("pods", "status"), ("persistentvolumeclaims", "status")) or plural == "events" or plural in self.scripted.writes
 
     def write(self, method, plural, namespace, name, sub, body):
@@ -348,10 +359,14 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             if expected and expected != old["metadata"]["resourceVersion"]:
                 self.refuse(409, "Conflict", "the object has been modified", plural, name)
                 return
+            if "strategic" in self.headers["Content-Type"]:
+                body = {**body, "status": merge_by_type(old.get("status", {}), body["status"])}
             new = merge(old, {"status": body.get("status", {})} if sub == "status" else {k: v for k, v in body.items() if k != "status"})
             written = cluster.put(plural, new, namespace)
             if self.scripted.late:
                 self.scripted.late(self.path)
             self.answer(200, written)
+        elif body["metadata"].get("resourceVersion") != old["metadata"]["resourceVersion"]:
+            self.refuse(409, "Conflict", "the object has been modified", plural, name)
         else:
-            self.refuse(405, "MethodNotAllowed", method)
+            self.answer(200, cluster.put(plural, body, namespace))

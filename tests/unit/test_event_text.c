@@ -2,7 +2,7 @@
 /*
  * test_event_text - what a kube-apiserver is sent of an event of the store
  */
-#include "cluster/cluster_internal.h"
+#include "cluster/event_text.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object_text.h"

@@ -253,6 +253,7 @@ static void end_call(struct http_call *call, CURLcode code)
 				      .retry_after_seconds = retry_after_seconds(call) };
 	struct failure why = { 0 };
 
+	(void) curl_easy_getinfo(call->easy, CURLINFO_LOCAL_IP, &answer.local_address);
 	if (answer.error) {
 		(void) failed_plain(&why, answer.error, "%s%s: %s", call->client->url, call->path,
 				    words_for(call, answer.error));

@@ -41,6 +41,7 @@ struct http_answer {
 	const char *body;
 	size_t length;
 	unsigned int retry_after_seconds; /* 0: not asked for */
+	const char *local_address;        /* of this machine, numeric; NULL, "": not known */
 };
 
 struct http_request {
