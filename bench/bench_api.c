@@ -39,7 +39,7 @@ enum {
 #define WATCHED_PATH "/api/v1/namespaces/default/pods/pod-00003"
 
 static char directory[] = "/var/tmp/podvol-bench-api-XXXXXX";
-static char podvol_socket[PATH_BYTES], constant_socket[PATH_BYTES];
+static char podvol_socket[PATH_BYTES], constant_socket[PATH_BYTES], commit_path[PATH_BYTES];
 static pid_t podvold, constant;
 static unsigned int pod_count = 10000, watch_count = 1000, divisor = 1;
 
@@ -162,7 +162,7 @@ struct samples {
 	size_t together;
 };
 
-static struct samples ours, theirs;
+static struct samples ours, theirs, commits;
 
 static int compare(const void *a, const void *b)
 {
@@ -242,11 +242,15 @@ static void print_row(const char *name, size_t bytes)
 		      our.p99_usec / their.p99_usec);
 	if (our.per_second > 0)
 		(void) printf(" %7.2f", their.per_second / our.per_second);
+	if (commits.count > 0)
+		(void) printf(" %9.0f %9.2f", figures_of(&commits).p50_usec,
+			      our.p50_usec / (their.p50_usec + figures_of(&commits).p50_usec));
 	(void) putchar('\n');
 	(void) fflush(stdout);
 }
 
-static void measure(const char *name, make_request *make, unsigned int count)
+/* What @writes is compared with the constant body and a bare commit, too. */
+static void measure(const char *name, make_request *make, unsigned int count, bool writes)
 {
 	static unsigned int next; /* no two creations of one name */
 	int our_fds[TOGETHER], their_fds[TOGETHER];
@@ -254,7 +258,7 @@ static void measure(const char *name, make_request *make, unsigned int count)
 	size_t bytes = 0;
 
 	of_turn = of_turn < TOGETHER ? TOGETHER : of_turn;
-	ours = theirs = (struct samples){ .count = 0 };
+	ours = theirs = commits = (struct samples){ .count = 0 };
 	for (int i = 0; i < TOGETHER; i++) {
 		our_fds[i] = connect_waiting(podvol_socket);
 		their_fds[i] = connect_waiting(constant_socket);
@@ -267,6 +271,8 @@ static void measure(const char *name, make_request *make, unsigned int count)
 			bytes = one(our_fds[0], &request, &ours);
 			make_constant(&request, bytes);
 			(void) one(their_fds[0], &request, &theirs);
+			if (writes)
+				add_sample(&commits, bare_commit(commit_path, bytes));
 		}
 		together(our_fds, &ours, make, next, of_turn, 0);
 		together(their_fds, &theirs, make, next, of_turn, bytes);
@@ -326,7 +332,7 @@ static void measure_beside_lists(const char *name, const char *path)
 	int fd = connect_waiting(podvol_socket);
 	size_t bytes = 0, list_bytes;
 
-	ours = theirs = (struct samples){ .count = 0 };
+	ours = theirs = commits = (struct samples){ .count = 0 };
 	client_send(fd, &busy);
 	list_bytes = client_receive(fd, NULL);
 	(void) close(fd);
@@ -428,7 +434,7 @@ static void measure_watches(unsigned int count)
 
 	if (!fds)
 		api_bench_fail("no memory");
-	ours = theirs = (struct samples){ .count = 0 };
+	ours = theirs = commits = (struct samples){ .count = 0 };
 	open_watches(fds, count, podvol_socket, &watch);
 	(void) snprintf(text, sizeof(text), "/watch/%zu", bytes);
 	watch.path = text;
@@ -525,23 +531,25 @@ static void clean_up(void)
 
 static void print_head(void)
 {
-	(void) printf("%-26s %9s %9s %9s %8s %9s %9s %8s %7s %7s %7s\n", "", "bytes", "p50 us",
-		      "p99 us", "per s", "c p50", "c p99", "c per s", "p50/c", "p99/c", "c/per s");
+	(void) printf("%-26s %9s %9s %9s %8s %9s %9s %8s %7s %7s %7s %9s %9s\n", "", "bytes",
+		      "p50 us", "p99 us", "per s", "c p50", "c p99", "c per s", "p50/c", "p99/c",
+		      "c/per s", "sync p50", "p50/(c+s)");
 }
 
 static void measure_all(void)
 {
 	measure_objects();
 	measure_connections();
-	(void) printf("\nus of one connection, requests per second of %d; c: a constant body\n",
+	(void) printf("\nus of one connection, requests per second of %d; c: a constant body; "
+		      "s: a bare commit\n",
 		      TOGETHER);
 	print_head();
-	measure("get", make_get, 4000);
-	measure("list, limit=500", make_page, 400);
-	measure("list, a label", make_selected, 200);
-	measure("list, all", make_list, 80);
-	measure("create", make_create, 800);
-	measure("patch", make_patch, 800);
+	measure("get", make_get, 4000, false);
+	measure("list, limit=500", make_page, 400, false);
+	measure("list, a label", make_selected, 200, false);
+	measure("list, all", make_list, 80, false);
+	measure("create", make_create, 800, true);
+	measure("patch", make_patch, 800, true);
 	measure_watches(1);
 	measure_watches(watch_count / 10);
 	measure_watches(watch_count);
@@ -569,6 +577,7 @@ int main(int argc, char **argv)
 		api_bench_fail("no place to work in");
 	(void) snprintf(podvol_socket, sizeof(podvol_socket), "%s/run/podvol.sock", directory);
 	(void) snprintf(constant_socket, sizeof(constant_socket), "%s/constant.sock", directory);
+	(void) snprintf(commit_path, sizeof(commit_path), "%s/commit.db", directory);
 	(void) atexit(clean_up);
 	constant = constant_server_start(constant_socket);
 	start_daemon("./podvold");

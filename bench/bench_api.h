@@ -48,6 +48,12 @@ char *pod_json(const char *prefix, unsigned int index);
 /* Applies pod-00000 and so on. */
 void pods_store(int fd, unsigned int pod_count);
 
+/* ---- bench_api_commit.c ---- */
+
+/* Microseconds of one synced commit of @bytes to the database at @path, made when it is not there.
+ */
+double bare_commit(const char *path, size_t bytes);
+
 /* ---- bench_api_constant.c ---- */
 
 /**
