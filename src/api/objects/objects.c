@@ -100,7 +100,8 @@ int target_selector_match(struct exchange *exchange, const struct target *target
 bool object_is_meant(struct agent *agent, const struct selector_match *selector_match,
 		     const struct object *object)
 {
-	bool asks = object->kind == KIND_POD && selector_match_asks(selector_match, "status.phase");
+	bool asks = selector_match && object->kind == KIND_POD &&
+		    selector_match_asks(selector_match, "status.phase");
 
 	return selector_match_shown(selector_match, object,
 				    asks ? agent_pod_phase(agent, object) : NULL);
