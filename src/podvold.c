@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "config.h"
 #include "controller/controller.h"
-#include "object/json/json_memory.h"
+#include "object/json/json.h"
 #include "privileges.h"
 #include "reload.h"
 

@@ -6,7 +6,7 @@
 
 #include "agent/parts.h"
 #include "object/json/json.h"
-#include "status/operation_list.h"
+#include "status/volume_view.h"
 
 /* ---- hooks of the agent's own: of boxes that know no step ---- */
 

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "status/attempt_text.h"
+#include "status/view_time.h"
 #include "status/status.h"
 
 #include <assert.h>

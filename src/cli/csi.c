@@ -7,7 +7,7 @@
  * users can read, and is shown by nothing here.
  */
 #include "cli/cli.h"
-#include "cli/direct/csi_direct.h"
+#include "cli/direct/direct.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

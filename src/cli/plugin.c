@@ -3,7 +3,7 @@
  * plugin - what an executable plugin does wrong: its volume's life, call by call, without a daemon
  */
 #include "cli/cli.h"
-#include "cli/direct/plugin_direct.h"
+#include "cli/direct/direct.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "inuse/unstage_gate.h"
 
 #include "object/json/json.h"
-#include "status/operation_list.h"
+#include "status/volume_view.h"
 #include "status/view_time.h"
 
 #include <errno.h>

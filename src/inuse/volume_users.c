@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "mount/path/subpath.h"
 #include "object/json/json.h"
-#include "status/attempt_text.h"
+#include "status/view_time.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  * a teardown is the entry's own row, with the word that it has begun. A turn commits all of its
  * intents at once; only what is long and left half done by a kill is committed by itself.
  */
-#include "reconstruct/intent.h"
+#include "reconstruct/reconstruct.h"
 
 #include "base/cleanup.h"
 

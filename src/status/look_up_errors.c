@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "events/events.h"
-#include "status/attempt_text.h"
+#include "status/view_time.h"
 #include "store/store.h"
 
 #include <assert.h>

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "object/kinds/pod.h"
-#include "status/attempt_text.h"
+#include "status/view_time.h"
 #include "status/status.h"
 #include "status/volume_row.h"
 

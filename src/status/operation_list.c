@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operation_list - see operation_list.h
+ * operation_list - operations as the API shows them; see volume_view.h
  */
-#include "status/operation_list.h"
+#include "status/volume_view.h"
 
 #include "base/clock.h"
 #include "object/json/json.h"

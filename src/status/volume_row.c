@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "status/attempt_text.h"
+#include "status/view_time.h"
 #include "status/status.h"
 #include "status/volume_faults.h"
 

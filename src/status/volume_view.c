@@ -10,7 +10,6 @@
 #include "object/json/json.h"
 #include "plugins/plugin.h"
 #include "status/status.h"
-#include "status/operation_list.h"
 #include "status/size_limits.h"
 #include "status/view_time.h"
 #include "status/volume_events.h"

@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "object/json/json_memory.h"
+#include "object/json/json.h"
 #include "object/kind.h"
 #include "store/cache.h"
 #include "store/group.h"

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uid_index - see uid_index.h
+ * uid_index - stored pods by their uid; see cache.h
+ *
+ * A sorted array as the cache's: a look-up is a binary search. Pods that an earlier version stored
+ * may have one uid, so that several are found. Borrows: what is in it is in the cache as well.
  */
-#include "store/uid_index.h"
+#include "store/cache.h"
 
 #include <assert.h>
 #include <errno.h>

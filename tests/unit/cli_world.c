@@ -7,9 +7,7 @@
 #include "base/cleanup.h"
 #include "cli/direct/archive_direct.h"
 #include "cli/cli.h"
-#include "cli/direct/csi_direct.h"
 #include "cli/direct/direct.h"
-#include "cli/direct/plugin_direct.h"
 #include "client/handle.h"
 #include "object/json/json.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "controller/csi/csi_controller.h"
-#include "controller/attach/csi_attacher_edit.h"
+#include "controller/attach/csi_attacher_internal.h"
 #include "csi/csi.pb-c.h"
 #include "object/kinds/volume_attachment.h"
 

@@ -5,7 +5,7 @@
 #include "controller/csi/csi_provision_plan.h"
 
 #include "base/cleanup.h"
-#include "controller/csi/csi_provision_message.h"
+#include "controller/csi/csi_provision_item.h"
 #include "csi/csi_json.h"
 #include "object/json/json.h"
 #include "store_world.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_direct - one RPC to a CSI driver's socket, from this process, with no daemon
+ * csi_direct - one RPC to a CSI driver's socket, from this process, with no daemon; see direct.h
  */
-#include "cli/direct/csi_direct.h"
+#include "cli/direct/direct.h"
 
 #include "csi/csi_call.h"
 #include "csi/csi_json.h"

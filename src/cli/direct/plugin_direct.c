@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plugin_direct - looks at executable plugins and tries one, in this process; see plugin_direct.h
+ * plugin_direct - looks at executable plugins and tries one, in this process; see direct.h
  */
-#include "cli/direct/plugin_direct.h"
 
 #include "cli/direct/direct.h"
 

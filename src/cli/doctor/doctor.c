@@ -7,7 +7,7 @@
  */
 #include "cli/doctor/doctor.h"
 
-#include "cli/direct/plugin_direct.h"
+#include "cli/direct/direct.h"
 #include "cli/get.h"
 #include "cli/output/screen.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_attacher_edit - what the attacher changes in objects; see csi_attacher_edit.h
+ * csi_attacher_edit - what the attacher changes in objects; see csi_attacher_internal.h
  */
-#include "controller/attach/csi_attacher_edit.h"
+#include "controller/attach/csi_attacher_internal.h"
 
 #include "controller/controller.h"
 #include "csi/csi.pb-c.h"

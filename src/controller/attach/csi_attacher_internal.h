@@ -8,9 +8,10 @@
  */
 #pragma once
 
-#include "controller/attach/csi_attacher_edit.h"
 #include "controller/csi/csi_controller.h"
 #include "object/kinds/volume_attachment.h"
+#include "csi/csi_call.h"
+#include "object/json/json.h"
 
 enum { ATTACHMENTS, VOLUMES }; /* its queues, by their names */
 
@@ -52,3 +53,28 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 
 /* A volume that is being deleted loses our finalizer when nothing of it is attached. */
 bool attacher_volume_look(struct work_item *work);
+
+/* ---- csi_attacher_edit.c: functions for object_edit(), @userdata is a struct attacher_edit; names
+ * and fields are external-attacher's; pure ---- */
+
+/* On a VolumeAttachment: the node's id for the driver. */
+#define ANNOTATION_NODE_ID "csi.alpha.kubernetes.io/node-id"
+
+enum { ATTACHER_FINALIZER_BYTES = 128 };
+
+struct attacher_edit {
+	const char *finalizer, *node_id;
+	const char *text; /* of an error */
+	uint64_t now_usec;
+	const ProtobufCMessage *reply; /* of ControllerPublishVolume; NULL: there is no context */
+};
+
+/* "external-attacher/csi-example-com": what is no letter or digit is '-'. */
+const char *attacher_finalizer(const char *driver, char ret[ATTACHER_FINALIZER_BYTES]);
+
+/* Of a VolumeAttachment. */
+int attacher_edit_begun(struct cJSON *tree, void *userdata); /* finalizer and node id */
+int attacher_edit_attached(struct cJSON *tree, void *userdata);
+int attacher_edit_detached(struct cJSON *tree, void *userdata);
+int attacher_edit_attach_error(struct cJSON *tree, void *userdata);
+int attacher_edit_detach_error(struct cJSON *tree, void *userdata);

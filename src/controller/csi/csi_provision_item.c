@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/csi/csi_provision_plan.h"
-#include "controller/csi/csi_provision_message.h"
 #include "controller/local/local_plan.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_provision_message - the request that a plan becomes; see csi_provision_message.h
+ * csi_provision_message - the request that a plan becomes; see csi_provision_item.h
  */
-#include "controller/csi/csi_provision_message.h"
+#include "controller/csi/csi_provision_item.h"
 
 #include <assert.h>
 

@@ -101,3 +101,13 @@ int json_set(struct cJSON *parent, const char *key, struct cJSON *value);
 void json_remove(struct cJSON *parent, const char *key);
 /* The object at @key, made when absent; NULL: no memory, or something else is there. */
 struct cJSON *json_ensure_object(struct cJSON *parent, const char *key);
+
+/* ---- json_memory.c: small pieces of trees are kept by the thread that freed them ---- */
+
+/* Of this whole process, whose cJSON must have no other user: for the daemon's main(), not for the
+ * library. With an address sanitizer nothing changes: it would not see what is used after its end.
+ */
+void json_memory_begin(void);
+
+/* This thread has nothing to do: keep some hundred pieces of each size. */
+void json_memory_trim(void);
