@@ -81,12 +81,9 @@ int agent_check_writes(struct agent *agent, const struct object *pod, struct wri
 
 struct cJSON *agent_view_operations(struct agent *agent)
 {
-	struct cJSON *list = json_new_object(), *items;
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 
 	assert(agent);
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
 	operation_list_fill(&agent->views.with, items);
 	unstage_calls_view(&agent->holds, items);
 	copies_view(&agent->views.copies, items);
@@ -95,12 +92,9 @@ struct cJSON *agent_view_operations(struct agent *agent)
 
 struct cJSON *agent_view_threads(struct agent *agent)
 {
-	struct cJSON *list = json_new_object(), *items;
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 
 	assert(agent);
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
 	threads_view_add(items, "worker", agent->pools.workers);
 	threads_view_add(items, "mount", agent->pools.mount_thread);
 	threads_view_add(items, "walker", agent->pools.walkers);
@@ -114,12 +108,9 @@ struct cJSON *agent_view_threads(struct agent *agent)
 
 struct cJSON *agent_view_drivers(struct agent *agent, const char *name)
 {
-	struct cJSON *list = json_new_object(), *items;
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 
 	assert(agent);
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
 	drivers_view(agent->drivers, name, items);
 	plugins_view(name, items);
 	return list;
@@ -206,12 +197,8 @@ static int add_problem(const struct manifest_problem *problem, void *userdata)
 
 struct cJSON *agent_view_manifests(struct agent *agent)
 {
-	struct cJSON *list = json_new_object();
-	struct cJSON *items;
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
 	if (agent->manifests)
 		(void) manifest_source_problems(agent->manifests, add_problem, items);
 	return list;

@@ -46,10 +46,8 @@ int apply_file(struct cli *cli, const char *name, struct podvol_table **ret)
 	size_t length;
 	int r;
 
-	if (!name) {
-		cli_complain(cli, "must specify -f FILE, or -f - for standard input");
-		return EXIT_USAGE;
-	}
+	if (!name)
+		return cli_end(cli, EXIT_USAGE, "must specify -f FILE, or -f - for standard input");
 	if (file_read(cli, name, &bytes, &length) < 0)
 		return EXIT_FAILED;
 	r = podvol_apply(cli->podvol, bytes, length, ret);

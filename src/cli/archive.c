@@ -69,8 +69,7 @@ static int find_claimed(struct cli *cli, const char *claim, char **ret)
 	free(TAKE_PTR(*ret));
 	if (strcmp(cli->verb->name, "restore") == 0)
 		return claim_volume_here(cli, collection, claim, ret);
-	cli_complain(cli, "claim '%s' has no volume yet", claim);
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "claim '%s' has no volume yet", claim);
 }
 
 static int find_path(struct cli *cli, const char *volume, char **ret)
@@ -139,8 +138,7 @@ static int find_snapshot(struct cli *cli, const char *name, char **ret)
 		return cli_failed(cli, -ENOMEM);
 	if (is_ready && *content)
 		return find_content_path(cli, name, content, ret);
-	cli_complain(cli, "snapshot '%s' is not ready to use", name);
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "snapshot '%s' is not ready to use", name);
 }
 
 /* "vs/NAME" as kubectl takes it; NULL: the word means something else. */
@@ -217,11 +215,10 @@ static int find_base(struct archive_call *call)
 
 	if (!since)
 		return EXIT_DONE;
-	if (cli->argument_count > 1) {
-		cli_complain(cli, "--since cannot be combined with parts: the increment is either "
-				  "since a snapshot or since the last part");
-		return EXIT_USAGE;
-	}
+	if (cli->argument_count > 1)
+		return cli_end(cli, EXIT_USAGE,
+			       "--since cannot be combined with parts: the increment is either "
+			       "since a snapshot or since the last part");
 	if (*since == '/') {
 		call->base = strdup(since);
 		return call->base ? EXIT_DONE : cli_failed(cli, -ENOMEM);
@@ -443,7 +440,7 @@ int verb_restore(struct cli *cli)
 			       sum.privileges);
 	if (sum.lost == 0)
 		return EXIT_DONE;
-	cli_complain(cli, "%zu extended attributes are not kept by the file system at '%s'",
-		     sum.lost, call.directory);
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED,
+		       "%zu extended attributes are not kept by the file system at '%s'", sum.lost,
+		       call.directory);
 }

@@ -96,10 +96,8 @@ static int change_one(struct cli *cli, const struct get_request *request,
 		if (!add_change(cli, *word, json_get(is, map), members))
 			return EXIT_FAILED;
 	text = json_print(patch);
-	if (!text) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!text)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	status = send_patch(cli, path, TYPE_MERGE, text);
 	if (status == EXIT_DONE)
 		say_changed(cli, target, strcmp(map, "labels") == 0 ? "labeled" : "annotated");
@@ -112,14 +110,10 @@ static int change_all(struct cli *cli, const char *map)
 	int first = first_change(cli), status;
 	cleanup_free char **words = calloc((size_t) first + 1, sizeof(*words));
 
-	if (first == cli->argument_count) {
-		cli_complain(cli, "must specify KEY=VALUE, or KEY- to remove it");
-		return EXIT_USAGE;
-	}
-	if (!words) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (first == cli->argument_count)
+		return cli_end(cli, EXIT_USAGE, "must specify KEY=VALUE, or KEY- to remove it");
+	if (!words)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	memcpy(words, cli->arguments, (size_t) first * sizeof(*words));
 	status = get_named_read(cli, words, &request);
 	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++)
@@ -150,10 +144,8 @@ int verb_patch(struct cli *cli)
 	const char *patch = cli_value(cli, "patch"), *type = cli_value(cli, "type");
 	int status;
 
-	if (!patch) {
-		cli_complain(cli, "must specify the change with -p, as JSON");
-		return EXIT_USAGE;
-	}
+	if (!patch)
+		return cli_end(cli, EXIT_USAGE, "must specify the change with -p, as JSON");
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		if (strcmp(type ? type : "strategic", types[i].name) != 0)
 			continue;
@@ -168,6 +160,5 @@ int verb_patch(struct cli *cli)
 		}
 		return status;
 	}
-	cli_complain(cli, "--type '%s' is none of strategic, merge, json", type);
-	return EXIT_USAGE;
+	return cli_end(cli, EXIT_USAGE, "--type '%s' is none of strategic, merge, json", type);
 }

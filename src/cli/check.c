@@ -48,10 +48,8 @@ static int print(struct cli *cli, const struct podvol_reply *reply)
 	cleanup_json struct cJSON *tree = NULL;
 	const char *pod, *node;
 
-	if (json_parse(reply->body, reply->length, &limits, &tree, NULL) < 0) {
-		cli_complain(cli, "the daemon's answer is not JSON");
-		return EXIT_FAILED;
-	}
+	if (json_parse(reply->body, reply->length, &limits, &tree, NULL) < 0)
+		return cli_end(cli, EXIT_FAILED, "the daemon's answer is not JSON");
 	pod = json_string(json_get(tree, "pod"), "");
 	node = json_string(json_get(tree, "node"), "");
 	if (json_bool(json_get(tree, "fits"), false)) {
@@ -77,10 +75,8 @@ int verb_check(struct cli *cli)
 	cleanup_free char *body = NULL;
 	int r;
 
-	if (!cli_value(cli, "filename")) {
-		cli_complain(cli, "must specify the pod's manifest with -f FILE");
-		return EXIT_USAGE;
-	}
+	if (!cli_value(cli, "filename"))
+		return cli_end(cli, EXIT_USAGE, "must specify the pod's manifest with -f FILE");
 	r = read_body(cli, &body, &request.body_length);
 	if (r != EXIT_DONE)
 		return r;

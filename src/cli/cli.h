@@ -97,6 +97,9 @@ bool cli_flag(const struct cli *cli, const char *option);
 
 /* "podvolctl: ..." on @err. */
 void cli_complain(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, as the end of a verb. Return: @status, an exit status. */
+int cli_end(struct cli *cli, int status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The next requests are about this object: a failure names it, with its namespace. @name_space "":
  * it has none. */

@@ -82,10 +82,8 @@ static int read_options(struct cli *cli, int argc, char **argv)
 	int value;
 
 	cli->given = calloc((size_t) argc + 1, sizeof(*cli->given));
-	if (!rows || !long_options || !short_options || !cli->given) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!rows || !long_options || !short_options || !cli->given)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	(void) options_of_all(rows);
 	make_getopt_tables(rows, count, long_options, short_options);
 	opterr = 0;
@@ -103,10 +101,8 @@ static int read_options(struct cli *cli, int argc, char **argv)
 		}
 		/* "-ab" is two options in one word. */
 		given = reallocarray(cli->given, cli->given_count + 1, sizeof(*given));
-		if (!given) {
-			cli_complain(cli, "out of memory");
-			return EXIT_FAILED;
-		}
+		if (!given)
+			return cli_end(cli, EXIT_FAILED, "out of memory");
 		cli->given = given;
 		given[cli->given_count++] = (struct given_option){
 			.name = row_of(rows, count, value)->name,
@@ -126,11 +122,9 @@ int command_line_read(struct cli *cli, int argc, char **argv, const struct verb 
 		return status;
 	if (optind < argc) {
 		*ret = verb_find(argv[optind]);
-		if (!*ret) {
-			cli_complain(cli, "unknown verb '%s': see 'podvolctl --help'",
-				     argv[optind]);
-			return EXIT_USAGE;
-		}
+		if (!*ret)
+			return cli_end(cli, EXIT_USAGE, "unknown verb '%s': see 'podvolctl --help'",
+				       argv[optind]);
 		cli->arguments = argv + optind + 1;
 		cli->argument_count = argc - optind - 1;
 	}

@@ -104,7 +104,6 @@ int verb_completion(struct cli *cli)
 			return EXIT_DONE;
 		}
 	}
-	cli_complain(cli, "there is completion for bash, zsh and fish, not for '%s'",
-		     cli->arguments[0]);
-	return EXIT_USAGE;
+	return cli_end(cli, EXIT_USAGE, "there is completion for bash, zsh and fish, not for '%s'",
+		       cli->arguments[0]);
 }

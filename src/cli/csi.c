@@ -47,18 +47,15 @@ static int show(struct cli *cli, const char *driver, const struct cJSON *answer)
 {
 	int64_t code = -1;
 
-	if (!json_int64(json_get(answer, "code"), &code)) {
-		cli_complain(cli, "the daemon's answer is not understood");
-		return EXIT_FAILED;
-	}
+	if (!json_int64(json_get(answer, "code"), &code))
+		return cli_end(cli, EXIT_FAILED, "the daemon's answer is not understood");
 	if (code == 0)
 		return print_tree(cli, json_get(answer, "reply"));
-	cli_complain(cli, "%s %s %s (%d): %s", driver,
-		     json_bool(json_get(answer, "fromDriver"), false) ? "answered"
-								      : "gave no answer:",
-		     json_string(json_get(answer, "codeName"), ""), (int) code,
-		     json_string(json_get(answer, "message"), ""));
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "%s %s %s (%d): %s", driver,
+		       json_bool(json_get(answer, "fromDriver"), false) ? "answered"
+									: "gave no answer:",
+		       json_string(json_get(answer, "codeName"), ""), (int) code,
+		       json_string(json_get(answer, "message"), ""));
 }
 
 static int call_directly(struct cli *cli, const char *method, const char *text)
@@ -72,10 +69,8 @@ static int call_directly(struct cli *cli, const char *method, const char *text)
 	cleanup_json struct cJSON *answer = NULL;
 	struct failure why = { .error = 0 };
 
-	if (csi_direct_call(&direct, &answer, &why) < 0) {
-		cli_complain(cli, "%s", why.text);
-		return EXIT_FAILED;
-	}
+	if (csi_direct_call(&direct, &answer, &why) < 0)
+		return cli_end(cli, EXIT_FAILED, "%s", why.text);
 	return show(cli, direct.endpoint, answer);
 }
 
@@ -113,20 +108,15 @@ int verb_csi(struct cli *cli)
 	cleanup_free char *text = NULL;
 	int status;
 
-	if (strcmp(cli->arguments[0], "call") != 0) {
-		cli_complain(cli, "csi '%s': it can only 'call'", cli->arguments[0]);
-		return EXIT_USAGE;
-	}
-	if (count < 1 || count > 2) {
-		cli_complain(cli, direct ? "csi call --endpoint PATH takes METHOD and JSON"
-					 : "csi call takes DRIVER, METHOD and JSON");
-		return EXIT_USAGE;
-	}
-	if (direct && *cli_value(cli, "endpoint") != '/') {
-		cli_complain(cli, "--endpoint '%s' is not an absolute path",
-			     cli_value(cli, "endpoint"));
-		return EXIT_USAGE;
-	}
+	if (strcmp(cli->arguments[0], "call") != 0)
+		return cli_end(cli, EXIT_USAGE, "csi '%s': it can only 'call'", cli->arguments[0]);
+	if (count < 1 || count > 2)
+		return cli_end(cli, EXIT_USAGE,
+			       direct ? "csi call --endpoint PATH takes METHOD and JSON"
+				      : "csi call takes DRIVER, METHOD and JSON");
+	if (direct && *cli_value(cli, "endpoint") != '/')
+		return cli_end(cli, EXIT_USAGE, "--endpoint '%s' is not an absolute path",
+			       cli_value(cli, "endpoint"));
 	if (!read_message(cli, count == 2 ? words[1] : NULL, &text))
 		return EXIT_FAILED;
 	status = direct ? call_directly(cli, words[0], text)

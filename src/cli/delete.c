@@ -24,10 +24,8 @@ static int delete_one(struct cli *cli, const struct kind *kind, const char *name
 	int r;
 
 	path = kinds_path(kind, name_space, name, NULL);
-	if (!path) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!path)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	request.path = path;
 	cli_about(cli, kind->singular, kind->namespaced ? name_space : "", name);
 	r = podvol_request(cli->podvol, &request, NULL);
@@ -96,16 +94,12 @@ static int delete_all(struct cli *cli)
 	if (status == EXIT_DONE)
 		status = get_selector_read(cli, &request);
 	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
-		if (request.wanted[i].name) {
-			cli_complain(cli, "%s cannot be combined with a name: '%s'", option,
-				     request.wanted[i].name);
-			return EXIT_USAGE;
-		}
-		if (kind_is_view(request.wanted[i].kind)) {
-			cli_complain(cli, "'%s' is not a kind of stored object",
-				     request.wanted[i].kind->singular);
-			return EXIT_USAGE;
-		}
+		if (request.wanted[i].name)
+			return cli_end(cli, EXIT_USAGE, "%s cannot be combined with a name: '%s'",
+				       option, request.wanted[i].name);
+		if (kind_is_view(request.wanted[i].kind))
+			return cli_end(cli, EXIT_USAGE, "'%s' is not a kind of stored object",
+				       request.wanted[i].kind->singular);
 	}
 	if (status != EXIT_DONE)
 		return status;
@@ -128,12 +122,10 @@ static int delete_document(struct cli *cli, const char *file, const struct docum
 	const struct kind *kind = NULL;
 	int status;
 
-	if (*document->kind == '\0' || *document->name == '\0') {
-		cli_complain(cli, "%s:%u: %s", file, document->line,
-			     document->failure.error ? document->failure.text
-						     : "the document names no object");
-		return EXIT_FAILED;
-	}
+	if (*document->kind == '\0' || *document->name == '\0')
+		return cli_end(cli, EXIT_FAILED, "%s:%u: %s", file, document->line,
+			       document->failure.error ? document->failure.text
+						       : "the document names no object");
 	status = kinds_find_name(cli, document->kind, &kind);
 	if (status != EXIT_DONE)
 		return status;
@@ -187,18 +179,15 @@ int verb_delete(struct cli *cli)
 	if (!cli_value(cli, "filename")) {
 		if (cli->argument_count > 0)
 			return is_all(cli) ? delete_all(cli) : delete_named(cli);
-		cli_complain(cli, "must specify KIND NAME, KIND --all, KIND -l LABELS or -f FILE");
-		return EXIT_USAGE;
+		return cli_end(cli, EXIT_USAGE,
+			       "must specify KIND NAME, KIND --all, KIND -l LABELS or -f FILE");
 	}
-	if (is_all(cli)) {
-		cli_complain(cli, "%s cannot be combined with -f",
-			     cli_flag(cli, "all") ? "--all" : "--selector");
-		return EXIT_USAGE;
-	}
-	if (cli->argument_count > 0) {
-		cli_complain(cli, "what -f names needs no '%s' beside it", cli->arguments[0]);
-		return EXIT_USAGE;
-	}
+	if (is_all(cli))
+		return cli_end(cli, EXIT_USAGE, "%s cannot be combined with -f",
+			       cli_flag(cli, "all") ? "--all" : "--selector");
+	if (cli->argument_count > 0)
+		return cli_end(cli, EXIT_USAGE, "what -f names needs no '%s' beside it",
+			       cli->arguments[0]);
 	status = file_list_read(cli, &files);
 	for (size_t i = files.count; i > 0 && status != EXIT_UNREACHABLE; i--) {
 		int one = delete_file(cli, files.names[i - 1]);

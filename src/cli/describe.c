@@ -339,8 +339,7 @@ static int describe_volume(struct cli *cli, const char *word)
 
 	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
 		path = NULL;
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	}
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r < 0)
@@ -421,8 +420,7 @@ static int describe_path(struct cli *cli, const char *path)
 	}
 	if (status != EXIT_DONE || found)
 		return status;
-	cli_complain(cli, "no volume of this node is at '%s'", path);
-	return EXIT_NOT_FOUND;
+	return cli_end(cli, EXIT_NOT_FOUND, "no volume of this node is at '%s'", path);
 }
 
 /* Of views alone: an object has a description made from its fields. */

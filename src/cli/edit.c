@@ -90,18 +90,15 @@ static int write_file(struct edit *edit, const char *text)
 	} else {
 		fd = open(edit->file, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	}
-	if (fd < 0) {
-		cli_complain(edit->cli, "cannot write '%s': %s", edit->file, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (fd < 0)
+		return cli_end(edit->cli, EXIT_FAILED, "cannot write '%s': %s", edit->file,
+			       strerror(errno));
 	while (done < length) {
 		ssize_t n = write(fd, text + done, length - done);
 
-		if (n < 0 && errno != EINTR) {
-			cli_complain(edit->cli, "cannot write '%s': %s", edit->file,
-				     strerror(errno));
-			return EXIT_FAILED;
-		}
+		if (n < 0 && errno != EINTR)
+			return cli_end(edit->cli, EXIT_FAILED, "cannot write '%s': %s", edit->file,
+				       strerror(errno));
 		done += n > 0 ? (size_t) n : 0;
 	}
 	return EXIT_DONE;
@@ -132,16 +129,13 @@ static int run_editor(struct edit *edit)
 	}
 	words[2] = command;
 	r = posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ);
-	if (r != 0) {
-		cli_complain(edit->cli, "cannot start the editor: %s", strerror(r));
-		return EXIT_FAILED;
-	}
+	if (r != 0)
+		return cli_end(edit->cli, EXIT_FAILED, "cannot start the editor: %s", strerror(r));
 	while (waitpid(child, &state, 0) < 0 && errno == EINTR)
 		;
 	if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
 		return EXIT_DONE;
-	cli_complain(edit->cli, "the editor '%s' failed: nothing was sent", command);
-	return EXIT_FAILED;
+	return cli_end(edit->cli, EXIT_FAILED, "the editor '%s' failed: nothing was sent", command);
 }
 
 /* One time through the editor. Return: EXIT_DONE, and whether there is something to send. */
@@ -153,10 +147,8 @@ static int edit_once(struct edit *edit, const char *reason, bool *ret_changed)
 
 	free(edit->given);
 	edit->given = TAKE_PTR(edit->edited);
-	if (!text) {
-		cli_complain(edit->cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!text)
+		return cli_end(edit->cli, EXIT_FAILED, "out of memory");
 	status = write_file(edit, text);
 	if (status == EXIT_DONE)
 		status = run_editor(edit);
@@ -189,10 +181,9 @@ static int put(struct edit *edit)
 
 static int give_up(struct edit *edit, bool was_refused)
 {
-	if (was_refused) {
-		cli_complain(edit->cli, "cancelled: the text is kept in '%s'", edit->file);
-		return EXIT_FAILED;
-	}
+	if (was_refused)
+		return cli_end(edit->cli, EXIT_FAILED, "cancelled: the text is kept in '%s'",
+			       edit->file);
 	remove_file(edit);
 	(void) fprintf(edit->cli->out, "unchanged: nothing was sent\n");
 	return EXIT_DONE;
@@ -235,14 +226,11 @@ int verb_edit(struct cli *cli)
 	cleanup(edit_done) struct edit edit = { .cli = cli };
 	int status = get_named_read(cli, cli->arguments, &request);
 
-	if (status == EXIT_DONE && !isatty(STDIN_FILENO)) {
-		cli_complain(cli, "edit needs a terminal: patch and apply do without");
-		return EXIT_USAGE;
-	}
-	if (status == EXIT_DONE && request.count != 1) {
-		cli_complain(cli, "one object at a time");
-		return EXIT_USAGE;
-	}
+	if (status == EXIT_DONE && !isatty(STDIN_FILENO))
+		return cli_end(cli, EXIT_USAGE,
+			       "edit needs a terminal: patch and apply do without");
+	if (status == EXIT_DONE && request.count != 1)
+		return cli_end(cli, EXIT_USAGE, "one object at a time");
 	if (status != EXIT_DONE)
 		return status;
 	get_about(cli, &request, &request.wanted[0]);

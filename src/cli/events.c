@@ -81,10 +81,8 @@ int verb_events(struct cli *cli)
 	int status;
 
 	request.wanted = calloc(1, sizeof(*request.wanted));
-	if (!request.wanted) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!request.wanted)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	request.count = 1;
 	status = kinds_find(cli, "events", &request.wanted[0].kind);
 	if (status == EXIT_DONE && pod)

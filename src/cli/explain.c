@@ -483,10 +483,8 @@ int verb_explain_state(struct cli *cli)
 	cleanup_json struct cJSON *rows = NULL;
 	int status;
 
-	if (!base || !escaped) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!base || !escaped)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	status = !claim && !volume && may_be_pod(word) ? get_rows(cli, base, "volumes", &rows)
 						       : EXIT_DONE;
 	if (status == EXIT_DONE && rows)

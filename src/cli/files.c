@@ -170,11 +170,9 @@ int file_list_read(struct cli *cli, struct file_list *ret)
 			continue;
 		}
 		r = add_directory(cli, ret, name, depth);
-		if (r == 0 && ret->count == before) {
-			cli_complain(cli, "'%s' holds no *.yaml, *.yml or *.json%s", name,
-				     depth > 0 ? "" : ": --recursive looks below it, too");
-			return EXIT_FAILED;
-		}
+		if (r == 0 && ret->count == before)
+			return cli_end(cli, EXIT_FAILED, "'%s' holds no *.yaml, *.yml or *.json%s",
+				       name, depth > 0 ? "" : ": --recursive looks below it, too");
 	}
 	if (r == -ENOMEM)
 		cli_complain(cli, "out of memory");
@@ -182,6 +180,5 @@ int file_list_read(struct cli *cli, struct file_list *ret)
 		return EXIT_FAILED;
 	if (ret->count > 0)
 		return EXIT_DONE;
-	cli_complain(cli, "must specify -f FILE, or -f - for standard input");
-	return EXIT_USAGE;
+	return cli_end(cli, EXIT_USAGE, "must specify -f FILE, or -f - for standard input");
 }

@@ -148,10 +148,8 @@ int claim_volume_here(struct cli *cli, const char *collection, const char *name,
 		status = is_waiting(cli, claim, &waits);
 	if (status != EXIT_DONE)
 		return status;
-	if (!waits) {
-		cli_complain(cli, "claim '%s' has no volume yet", name);
-		return EXIT_FAILED;
-	}
+	if (!waits)
+		return cli_end(cli, EXIT_FAILED, "claim '%s' has no volume yet", name);
 	status = select_node(cli, path, claim);
 	if (status == EXIT_DONE)
 		status = wait_until_bound(&wait, watched, name);

@@ -140,8 +140,7 @@ static int run(struct cli *cli, struct followed *all, size_t count)
 		if (fflush(cli->out) != 0)
 			return EXIT_FAILED;
 	}
-	cli_complain(cli, "out of memory");
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "out of memory");
 }
 
 /* One object is the list of those that have its name. */
@@ -186,11 +185,10 @@ int follow(struct cli *cli, const struct get_request *request)
 	for (size_t i = 0; i < request->count; i++) {
 		const struct kind *kind = request->wanted[i].kind;
 
-		if (kind_is_view(kind) && (!kind->is_watched || request->wanted[i].name)) {
-			cli_complain(cli, "%s%s cannot be watched: volumes and events can",
-				     kind->plural, kind->is_watched ? " of a name" : "");
-			return EXIT_USAGE;
-		}
+		if (kind_is_view(kind) && (!kind->is_watched || request->wanted[i].name))
+			return cli_end(cli, EXIT_USAGE,
+				       "%s%s cannot be watched: volumes and events can",
+				       kind->plural, kind->is_watched ? " of a name" : "");
 	}
 
 	for (size_t i = 0; r == 0 && i < request->count; i++) {

@@ -34,10 +34,8 @@ static int want(struct cli *cli, struct get_request *request, const char *word, 
 	struct get_target *grown =
 		reallocarray(request->wanted, request->count + 1, sizeof(*grown));
 
-	if (!grown) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!grown)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	request->wanted = grown;
 	grown[request->count] = (struct get_target){ .name = name };
 	return kinds_find(cli, word, &grown[request->count++].kind);
@@ -51,10 +49,9 @@ static int want_pairs(struct cli *cli, struct get_request *request, char **words
 	for (; status == EXIT_DONE && *words; words++) {
 		char *slash = strchr(*words, '/');
 
-		if (!slash || slash == *words || !slash[1]) {
-			cli_complain(cli, "cannot mix '%s' with KIND/NAME arguments", *words);
-			return EXIT_USAGE;
-		}
+		if (!slash || slash == *words || !slash[1])
+			return cli_end(cli, EXIT_USAGE, "cannot mix '%s' with KIND/NAME arguments",
+				       *words);
 		*slash = '\0';
 		status = want(cli, request, *words, slash + 1);
 	}
@@ -131,8 +128,7 @@ static int make_queries(struct cli *cli, struct get_request *request)
 		r = make_view_query(cli, request);
 	if (r == 0)
 		return EXIT_DONE;
-	cli_complain(cli, "out of memory");
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "out of memory");
 }
 
 /* What would have to be ignored is refused before anything is asked. */
@@ -142,10 +138,9 @@ static int check_filters(struct cli *cli, const struct get_request *request)
 		const struct kind *kind = request->wanted[i].kind;
 		const char *refused = NULL;
 
-		if (request->query && request->wanted[i].name) {
-			cli_complain(cli, "a name cannot be combined with a selector");
-			return EXIT_USAGE;
-		}
+		if (request->query && request->wanted[i].name)
+			return cli_end(cli, EXIT_USAGE,
+				       "a name cannot be combined with a selector");
 		if (!kind_is_view(kind))
 			continue;
 		if (cli_value(cli, "selector"))
@@ -156,10 +151,8 @@ static int check_filters(struct cli *cli, const struct get_request *request)
 			refused = "are in no namespace: leave out --namespace";
 		else if (request->wanted[i].name && !kind->has_names)
 			refused = "have no names: use --field-selector";
-		if (refused) {
-			cli_complain(cli, "%s %s", kind->plural, refused);
-			return EXIT_USAGE;
-		}
+		if (refused)
+			return cli_end(cli, EXIT_USAGE, "%s %s", kind->plural, refused);
 	}
 	return EXIT_DONE;
 }
@@ -172,10 +165,8 @@ int get_targets_read(struct cli *cli, char **words, struct get_request *ret)
 		return want_pairs(cli, ret, words);
 	/* Taken apart in a copy. */
 	ret->words = strdup(*words);
-	if (!ret->words) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!ret->words)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	return want_kinds(cli, ret, ret->words, words + 1);
 }
 
@@ -183,8 +174,7 @@ int get_selector_read(struct cli *cli, struct get_request *request)
 {
 	if (add_parameter(&request->query, "labelSelector", cli_value(cli, "selector")) == 0)
 		return EXIT_DONE;
-	cli_complain(cli, "out of memory");
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "out of memory");
 }
 
 int get_request_read(struct cli *cli, struct get_request *ret)
@@ -339,8 +329,8 @@ static int get_tree_or(struct cli *cli, const char *path, bool may_lack, struct 
 		r = json_parse(reply.body, reply.length, &limits, ret, &why);
 		if (r < 0) {
 			podvol_reply_done(&reply);
-			cli_complain(cli, "the answer is not valid JSON: %s", why.text);
-			return EXIT_UNREACHABLE;
+			return cli_end(cli, EXIT_UNREACHABLE, "the answer is not valid JSON: %s",
+				       why.text);
 		}
 	}
 	podvol_reply_done(&reply);
@@ -430,10 +420,8 @@ int show_tree(struct cli *cli, const struct cJSON *tree)
 	case OUTPUT_NAME:
 		assert(!"tables are not made from trees");
 	}
-	if (!text) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!text)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	if (cli->format == OUTPUT_JSON)
 		json_show(cli->out, text, strlen(text));
 	else
@@ -463,14 +451,11 @@ static int check_order(struct cli *cli, const struct get_request *request, bool 
 {
 	if (!cli_value(cli, "sort-by"))
 		return EXIT_DONE;
-	if (watches) {
-		cli_complain(cli, "--sort-by cannot be combined with --watch");
-		return EXIT_USAGE;
-	}
-	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME) {
-		cli_complain(cli, "--sort-by orders one list, as a table, json or yaml");
-		return EXIT_USAGE;
-	}
+	if (watches)
+		return cli_end(cli, EXIT_USAGE, "--sort-by cannot be combined with --watch");
+	if (request->count > 1 || request->wanted[0].name || cli->format == OUTPUT_NAME)
+		return cli_end(cli, EXIT_USAGE,
+			       "--sort-by orders one list, as a table, json or yaml");
 	return EXIT_DONE;
 }
 

@@ -55,10 +55,9 @@ int verb_help(struct cli *cli)
 		return EXIT_DONE;
 	}
 	verb = verb_find(cli->arguments[0]);
-	if (!verb) {
-		cli_complain(cli, "unknown verb '%s': see 'podvolctl help'", cli->arguments[0]);
-		return EXIT_USAGE;
-	}
+	if (!verb)
+		return cli_end(cli, EXIT_USAGE, "unknown verb '%s': see 'podvolctl help'",
+			       cli->arguments[0]);
 	help_print_verb(cli->out, verb);
 	return EXIT_DONE;
 }

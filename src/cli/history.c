@@ -98,8 +98,7 @@ static int read_subject(struct cli *cli, struct subject *ret)
 	if (!ret->pod || asprintf(&ret->full_name, "%s%s", strchr(ret->pod, '/') ? "" : "default/",
 				  ret->pod) < 0) {
 		ret->full_name = NULL;
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	}
 	return get_tree(cli, "/podvol/v1/volumes", &ret->volumes);
 }

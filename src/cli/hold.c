@@ -37,16 +37,12 @@ int verb_hold(struct cli *cli)
 	cleanup_free char *pod = NULL, *id = NULL;
 	int r;
 
-	if (!hold.container) {
-		cli_complain(cli, "must specify --container NAME");
-		return EXIT_USAGE;
-	}
+	if (!hold.container)
+		return cli_end(cli, EXIT_USAGE, "must specify --container NAME");
 	if (!read_pid(cli, &hold.pid))
 		return EXIT_USAGE;
-	if (hold.pid && hold.cgroup) {
-		cli_complain(cli, "--pid and --cgroup exclude each other");
-		return EXIT_USAGE;
-	}
+	if (hold.pid && hold.cgroup)
+		return cli_end(cli, EXIT_USAGE, "--pid and --cgroup exclude each other");
 	pod = cli_pod(cli, cli->arguments[0]);
 	r = podvol_hold_add(cli->podvol, pod, &hold, &id);
 	if (r < 0)

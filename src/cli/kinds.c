@@ -197,8 +197,7 @@ int kinds_find(struct cli *cli, const char *word, const struct kind **ret)
 	for (size_t i = 0; (*ret = kinds_at(cli, i)); i++)
 		if (is_called(*ret, word))
 			return EXIT_DONE;
-	cli_complain(cli, "unknown kind '%s': see 'podvolctl kinds'", word);
-	return EXIT_USAGE;
+	return cli_end(cli, EXIT_USAGE, "unknown kind '%s': see 'podvolctl kinds'", word);
 }
 
 int kinds_find_name(struct cli *cli, const char *name, const struct kind **ret)
@@ -210,8 +209,7 @@ int kinds_find_name(struct cli *cli, const char *name, const struct kind **ret)
 	for (size_t i = 0; *name && (*ret = kinds_at(cli, i)); i++)
 		if (strcmp((*ret)->name, name) == 0)
 			return EXIT_DONE;
-	cli_complain(cli, "unknown kind '%s': see 'podvolctl kinds'", name);
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "unknown kind '%s': see 'podvolctl kinds'", name);
 }
 
 bool kind_is_view(const struct kind *kind)

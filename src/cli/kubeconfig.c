@@ -48,10 +48,9 @@ int verb_kubeconfig(struct cli *cli)
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name && (cli_value(cli, "role") || cli_value(cli, "expires"))) {
-		cli_complain(cli, "--role and --expires are of a token that --token-name makes");
-		return EXIT_USAGE;
-	}
+	if (!name && (cli_value(cli, "role") || cli_value(cli, "expires")))
+		return cli_end(cli, EXIT_USAGE,
+			       "--role and --expires are of a token that --token-name makes");
 	if (name)
 		request.accept = NULL;
 

@@ -116,20 +116,14 @@ int verb_mounts(struct cli *cli)
 	bool waits = cli_flag(cli, "wait") || cli_flag(cli, "timeout");
 	unsigned int timeout_msec = waits ? cli->timeout_msec : 0;
 
-	if (!is_format(cli, format)) {
-		cli_complain(cli, "--format '%s' is none of %s", format,
-			     verb_option(cli->verb, "format")->choices);
-		return EXIT_USAGE;
-	}
-	if (cli_flag(cli, "user-namespace") && strcmp(format, "cri") != 0) {
-		cli_complain(cli, "--user-namespace is for --format cri");
-		return EXIT_USAGE;
-	}
+	if (!is_format(cli, format))
+		return cli_end(cli, EXIT_USAGE, "--format '%s' is none of %s", format,
+			       verb_option(cli->verb, "format")->choices);
+	if (cli_flag(cli, "user-namespace") && strcmp(format, "cri") != 0)
+		return cli_end(cli, EXIT_USAGE, "--user-namespace is for --format cri");
 	pod = cli_pod(cli, cli->arguments[0]);
-	if (!pod) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!pod)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	if (waits)
 		(void) cli_warn_of_unused(cli, pod);
 	if (strcmp(format, "table") == 0)

@@ -28,16 +28,13 @@ int verb_plugin(struct cli *cli)
 	struct failure why = { .error = 0 };
 	int wrong;
 
-	if (strcmp(cli->arguments[0], "test") != 0) {
-		cli_complain(cli, "'%s' is not test: podvolctl plugin test NAME DIRECTORY",
-			     cli->arguments[0]);
-		return EXIT_USAGE;
-	}
+	if (strcmp(cli->arguments[0], "test") != 0)
+		return cli_end(cli, EXIT_USAGE,
+			       "'%s' is not test: podvolctl plugin test NAME DIRECTORY",
+			       cli->arguments[0]);
 	wrong = plugin_direct_test(&test, &why);
-	if (wrong < 0) {
-		cli_complain(cli, "%s", why.text);
-		return EXIT_FAILED;
-	}
+	if (wrong < 0)
+		return cli_end(cli, EXIT_FAILED, "%s", why.text);
 	if (wrong > 0)
 		cli_complain(cli, "plugin '%s' does %d things wrong; see podvol-plugins(8)",
 			     test.name, wrong);

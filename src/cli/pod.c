@@ -129,14 +129,11 @@ static int mount_direct(struct cli *cli)
 	const char *file = cli_value(cli, "filename");
 	struct failure why = { 0 };
 
-	if (!file || cli->argument_count != 1) {
-		cli_complain(cli, "mount --direct takes -f FILE and one TARGET");
-		return EXIT_USAGE;
-	}
+	if (!file || cli->argument_count != 1)
+		return cli_end(cli, EXIT_USAGE, "mount --direct takes -f FILE and one TARGET");
 	if (direct_mount(file, cli->arguments[0], root_dir(cli), &why) == 0)
 		return EXIT_DONE;
-	cli_complain(cli, "%s", why.text);
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "%s", why.text);
 }
 
 int verb_mount(struct cli *cli)
@@ -146,11 +143,9 @@ int verb_mount(struct cli *cli)
 
 	if (cli_flag(cli, "direct"))
 		return mount_direct(cli);
-	if (cli->argument_count > 0) {
-		cli_complain(cli, "mount takes a TARGET, '%s', only with --direct",
-			     cli->arguments[0]);
-		return EXIT_USAGE;
-	}
+	if (cli->argument_count > 0)
+		return cli_end(cli, EXIT_USAGE, "mount takes a TARGET, '%s', only with --direct",
+			       cli->arguments[0]);
 	status = apply_file(cli, cli_value(cli, "filename"), &applied);
 	if (status == EXIT_DONE && is_waiting(cli))
 		status = wait_mounted(cli, applied);
@@ -166,8 +161,7 @@ static int unmount_direct(struct cli *cli)
 
 	if (direct_unmount(cli->arguments[0], root_dir(cli), &why) == 0)
 		return EXIT_DONE;
-	cli_complain(cli, "%s", why.text);
-	return EXIT_FAILED;
+	return cli_end(cli, EXIT_FAILED, "%s", why.text);
 }
 
 /* Which of several failed stays visible: the first failure is the exit status. */
@@ -266,10 +260,8 @@ int verb_unmount(struct cli *cli)
 
 	if (cli_flag(cli, "direct") && cli->argument_count == 1)
 		return unmount_direct(cli);
-	if (cli_flag(cli, "direct")) {
-		cli_complain(cli, "unmount --direct takes one TARGET");
-		return EXIT_USAGE;
-	}
+	if (cli_flag(cli, "direct"))
+		return cli_end(cli, EXIT_USAGE, "unmount --direct takes one TARGET");
 	status = pod_list_read(cli, &pods);
 	if (status == EXIT_DONE && pods.count == 1 && is_waiting(cli))
 		return unmount_one(cli, pods.names[0]);

@@ -161,10 +161,8 @@ int verb_unit_name(struct cli *cli)
 	if (name)
 		*name++ = '\0';
 	unit = pod ? unit_name_of(name ? pod : "default", name ? name : pod) : NULL;
-	if (!unit) {
-		cli_complain(cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!unit)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
 	(void) fprintf(cli->out, "%s\n", unit);
 	return EXIT_DONE;
 }
@@ -250,11 +248,10 @@ int pod_list_read(struct cli *cli, struct pod_list *ret)
 	const char *labels = cli_value(cli, "selector");
 	int count = cli->argument_count, status = EXIT_DONE;
 
-	if ((count > 0) == (labels != NULL)) {
-		cli_complain(cli, labels ? "--selector cannot be combined with a name"
-					 : "must specify POD... or --selector");
-		return EXIT_USAGE;
-	}
+	if ((count > 0) == (labels != NULL))
+		return cli_end(cli, EXIT_USAGE,
+			       labels ? "--selector cannot be combined with a name"
+				      : "must specify POD... or --selector");
 	if (labels)
 		return read_selected(cli, labels, ret);
 	if (make_room(ret, (size_t) count) < 0)

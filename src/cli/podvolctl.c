@@ -42,12 +42,10 @@ static int run_verb(struct cli *cli)
 
 	if (needs_daemon(cli)) {
 		r = podvol_connect(cli->socket_path, &cli->podvol);
-		if (r < 0) {
-			cli_complain(cli, "cannot use the socket '%s': %s",
-				     cli->socket_path ? cli->socket_path : "$PODVOL_SOCKET",
-				     r == -EINVAL ? "an absolute path is needed" : strerror(-r));
-			return EXIT_USAGE;
-		}
+		if (r < 0)
+			return cli_end(cli, EXIT_USAGE, "cannot use the socket '%s': %s",
+				       cli->socket_path ? cli->socket_path : "$PODVOL_SOCKET",
+				       r == -EINVAL ? "an absolute path is needed" : strerror(-r));
 	}
 	if (is_paged(cli))
 		pager_begin(cli);
@@ -85,10 +83,8 @@ static int run(struct cli *cli, int argc, char **argv)
 		(void) fprintf(cli->out, "podvolctl %s\n", PACKAGE_VERSION);
 		return EXIT_DONE;
 	}
-	if (!cli->verb) {
-		cli_complain(cli, "must specify a verb: see 'podvolctl --help'");
-		return EXIT_USAGE;
-	}
+	if (!cli->verb)
+		return cli_end(cli, EXIT_USAGE, "must specify a verb: see 'podvolctl --help'");
 	if (!command_line_check(cli, cli->verb) || !command_line_take(cli, cli->verb))
 		return EXIT_USAGE;
 	return run_verb(cli);

@@ -114,6 +114,6 @@ int verb_token(struct cli *cli)
 		return create_token(cli);
 	if (strcmp(what, "revoke") == 0 && named)
 		return revoke_token(cli);
-	cli_complain(cli, "token: write create NAME, list, or revoke NAME or certificate/NAME");
-	return EXIT_USAGE;
+	return cli_end(cli, EXIT_USAGE,
+		       "token: write create NAME, list, or revoke NAME or certificate/NAME");
 }

@@ -170,10 +170,8 @@ static int refresh(struct top *top)
 	int status;
 	FILE *kept = open_memstream(&text, &length);
 
-	if (!kept) {
-		cli_complain(top->cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!kept)
+		return cli_end(top->cli, EXIT_FAILED, "out of memory");
 	(void) ioctl(fileno(terminal), TIOCGWINSZ, &size);
 	top->lines = (size.ws_row > 1 ? size.ws_row : LINES_DEFAULT) - 1;
 	screen_stands_for(kept, terminal);
@@ -194,11 +192,10 @@ static int take_interval(struct cli *cli, int *ret_msec)
 	uint64_t usec = INTERVAL_DEFAULT_MSEC * (USEC_PER_SEC / 1000);
 
 	if (text && (duration_parse(text, &usec) < 0 || usec > (uint64_t) INT32_MAX * 1000 ||
-		     usec < INTERVAL_MIN_MSEC * (USEC_PER_SEC / 1000))) {
-		cli_complain(cli, "--interval '%s' is not a duration of a second or more: write 5s",
-			     text);
-		return EXIT_USAGE;
-	}
+		     usec < INTERVAL_MIN_MSEC * (USEC_PER_SEC / 1000)))
+		return cli_end(cli, EXIT_USAGE,
+			       "--interval '%s' is not a duration of a second or more: write 5s",
+			       text);
 	*ret_msec = (int) (usec / 1000);
 	return EXIT_DONE;
 }

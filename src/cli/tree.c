@@ -273,6 +273,6 @@ int verb_tree(struct cli *cli)
 		(void) fprintf(cli->err, "Nothing found.\n");
 		return EXIT_DONE;
 	}
-	cli_complain(cli, "no volume of this node is at, or of pod, '%s'", cli->arguments[0]);
-	return EXIT_NOT_FOUND;
+	return cli_end(cli, EXIT_NOT_FOUND, "no volume of this node is at, or of pod, '%s'",
+		       cli->arguments[0]);
 }

@@ -457,13 +457,10 @@ static void add_item(const struct inuse *inuse, const struct hold *hold, struct 
 
 struct cJSON *pod_holds_view(struct inuse *inuse, const char *pod_uid)
 {
-	struct cJSON *list = json_new_object(), *items;
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 	const struct hold *hold;
 
 	assert(inuse);
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
 	if (pod_uid) {
 		for (size_t i = 0; (hold = holds_of_pod(inuse->table, pod_uid, i)); i++)
 			add_item(inuse, hold, items);

@@ -540,11 +540,8 @@ static void add_orphans(struct cJSON *items, const struct foreign_volumes *forei
 
 struct cJSON *foreign_volumes_view(const struct foreign_volumes *foreign_volumes)
 {
-	struct cJSON *list = json_new_object(), *items;
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
 
-	if (!list)
-		return NULL;
-	items = json_add_array(list, "items");
 	if (foreign_volumes) {
 		add_volumes(items, foreign_volumes);
 		add_orphans(items, foreign_volumes);

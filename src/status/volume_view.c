@@ -322,8 +322,6 @@ struct cJSON *volume_view_list(const struct volume_view *with, const struct obje
 	char version[24];
 
 	assert(with && (!pod || pod->kind == KIND_POD));
-	if (!list)
-		return NULL;
 	collection.items = json_add_array(list, "items");
 	if (pod) {
 		collection.is_close = true;
@@ -364,8 +362,6 @@ struct cJSON *volume_view_named(const struct volume_view *with, const char *word
 	struct collection collection = { .with = with, .word = word, .is_close = true };
 
 	assert(word);
-	if (!list)
-		return NULL;
 	collection.items = json_add_array(list, "items");
 	(void) volume_rows_of_all(with->tables, collect, &collection);
 	collect_devices(&collection);

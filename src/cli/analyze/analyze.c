@@ -87,10 +87,8 @@ static int read_steps(struct analysis *analysis)
 	step = json_first(json_get(analysis->view, "items"));
 	analysis->steps =
 		calloc(json_count(json_get(analysis->view, "items")) + 1, sizeof(struct cJSON *));
-	if (!analysis->steps) {
-		cli_complain(analysis->cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (!analysis->steps)
+		return cli_end(analysis->cli, EXIT_FAILED, "out of memory");
 	for (; step; step = json_next(step))
 		if (!analysis->pod || is_of_pod(analysis, step) || is_of_its_device(analysis, step))
 			analysis->steps[analysis->count++] = step;
@@ -217,8 +215,7 @@ static int read_pod(struct analysis *analysis, const char *word)
 
 	if (!pod || asprintf(&full, "default/%s", pod) < 0) {
 		full = NULL;
-		cli_complain(analysis->cli, "out of memory");
-		return EXIT_FAILED;
+		return cli_end(analysis->cli, EXIT_FAILED, "out of memory");
 	}
 	analysis->pod = strchr(pod, '/') ? TAKE_PTR(pod) : TAKE_PTR(full);
 	return EXIT_DONE;
@@ -241,15 +238,12 @@ int verb_analyze(struct cli *cli)
 
 	while (row < ARRAY_SIZE(rows) && strcmp(rows[row].name, cli->arguments[0]) != 0)
 		row++;
-	if (row == ARRAY_SIZE(rows)) {
-		cli_complain(cli, "analyze: '%s' is none of blame, critical-chain and plot",
-			     cli->arguments[0]);
-		return EXIT_USAGE;
-	}
-	if (cli->argument_count < 2 && rows[row].needs_pod) {
-		cli_complain(cli, "'analyze %s' needs a POD", rows[row].name);
-		return EXIT_USAGE;
-	}
+	if (row == ARRAY_SIZE(rows))
+		return cli_end(cli, EXIT_USAGE,
+			       "analyze: '%s' is none of blame, critical-chain and plot",
+			       cli->arguments[0]);
+	if (cli->argument_count < 2 && rows[row].needs_pod)
+		return cli_end(cli, EXIT_USAGE, "'analyze %s' needs a POD", rows[row].name);
 	if (cli->argument_count > 1)
 		status = read_pod(&analysis, cli->arguments[1]);
 	if (status == EXIT_DONE)
@@ -262,6 +256,6 @@ int verb_analyze(struct cli *cli)
 		(void) fprintf(cli->err, "Nothing found.\n");
 		return EXIT_DONE;
 	}
-	cli_complain(cli, "no step of pod '%s' is among the last ones", analysis.pod);
-	return EXIT_NOT_FOUND;
+	return cli_end(cli, EXIT_NOT_FOUND, "no step of pod '%s' is among the last ones",
+		       analysis.pod);
 }

@@ -61,10 +61,9 @@ int analyze_critical_chain(struct analysis *analysis)
 	int depth = 0;
 
 	analysis_set_up(analysis, &last);
-	if (analysis->count == 0) {
-		cli_complain(cli, "no set-up of pod '%s' is among the last steps", analysis->pod);
-		return EXIT_NOT_FOUND;
-	}
+	if (analysis->count == 0)
+		return cli_end(cli, EXIT_NOT_FOUND, "no set-up of pod '%s' is among the last steps",
+			       analysis->pod);
 	for (size_t i = 0; i < analysis->count; i++)
 		if (step_began(analysis->steps[i]) < begin_usec)
 			begin_usec = step_began(analysis->steps[i]);

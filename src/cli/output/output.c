@@ -11,17 +11,33 @@
 
 enum { STATUS_BAD_REQUEST = 400 /* HTTP's */ };
 
-void cli_complain(struct cli *cli, const char *format, ...)
+static void complain(struct cli *cli, const char *format, va_list arguments)
 {
-	va_list arguments;
 	char text[8192]; /* as much as podvol_error() says */
 
-	va_start(arguments, format);
 	(void) vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
 	(void) fputs("podvolctl: ", cli->err);
 	cli_print_text(cli->err, text);
 	(void) fputc('\n', cli->err);
+}
+
+void cli_complain(struct cli *cli, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	complain(cli, format, arguments);
+	va_end(arguments);
+}
+
+int cli_end(struct cli *cli, int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	complain(cli, format, arguments);
+	va_end(arguments);
+	return status;
 }
 
 void cli_about(struct cli *cli, const char *singular, const char *name_space, const char *name)

@@ -218,10 +218,8 @@ static int print_report(struct report *report)
 	char why[LINE_BYTES];
 	bool is_reached;
 
-	if (redactor_new(report->cli, &report->redactor, why, sizeof(why)) < 0) {
-		cli_complain(report->cli, "out of memory");
-		return EXIT_FAILED;
-	}
+	if (redactor_new(report->cli, &report->redactor, why, sizeof(why)) < 0)
+		return cli_end(report->cli, EXIT_FAILED, "out of memory");
 	is_reached = !*why || podvol_status(report->cli->podvol) != 0;
 	print_head(report, why);
 	if (report->pod)
@@ -232,8 +230,7 @@ static int print_report(struct report *report)
 	redactor_free(report->redactor);
 	if (!report->is_incomplete)
 		return is_reached ? EXIT_DONE : EXIT_UNREACHABLE;
-	cli_complain(report->cli, "out of memory: the report is not complete");
-	return EXIT_FAILED;
+	return cli_end(report->cli, EXIT_FAILED, "out of memory: the report is not complete");
 }
 
 int verb_report(struct cli *cli)
@@ -241,18 +238,16 @@ int verb_report(struct cli *cli)
 	cleanup_free char *pod = NULL;
 	struct report report = { .cli = cli };
 
-	if (isatty(fileno(cli->out))) {
-		cli_complain(cli, "report prints HTML: redirect it, 'podvolctl report "
-				  ">report.html'");
-		return EXIT_USAGE;
-	}
+	if (isatty(fileno(cli->out)))
+		return cli_end(cli, EXIT_USAGE,
+			       "report prints HTML: redirect it, 'podvolctl report "
+			       ">report.html'");
 	if (cli->argument_count > 0) {
 		pod = cli_pod(cli, cli->arguments[0]);
 		cli->about[0] = '\0';
-		if (!pod || strchr(pod, ' ')) {
-			cli_complain(cli, "'%s' is not a pod's name", cli->arguments[0]);
-			return EXIT_USAGE;
-		}
+		if (!pod || strchr(pod, ' '))
+			return cli_end(cli, EXIT_USAGE, "'%s' is not a pod's name",
+				       cli->arguments[0]);
 	}
 	report.pod = pod;
 	return print_report(&report);
