@@ -271,7 +271,7 @@ static void test_what_is_refused(void **state)
 	expect_refused(-EINVAL, "selector");
 	given("", "");
 	fixture.driver.controller_capabilities = 0;
-	expect_refused(-EOPNOTSUPP, "cannot make volumes");
+	expect_refused(-EOPNOTSUPP, "cannot create volumes");
 }
 
 /* ---- what the driver made ---- */
