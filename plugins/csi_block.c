@@ -25,7 +25,6 @@ static int take_device_place(struct csi_step *step, const struct volume_request 
 	char *staging = NULL;
 	int r = csi_block_path(CSI_BLOCK_DATA, step->volume.name, &data, reterr);
 
-	(void) request;
 	if (r == 0)
 		r = csi_block_path(CSI_BLOCK_STAGING, step->volume.name, &staging, reterr);
 	if (r < 0)

@@ -57,7 +57,6 @@ static int take_staging_place(struct csi_step *step, const struct volume_request
 	char *path = NULL;
 	int r = csi_staging_path(step->volume.driver, step->volume.handle, &path, reterr);
 
-	(void) request;
 	if (r == 0)
 		r = csi_step_take_place(step, path, VOL_DATA_STAGING, STAGING_KEPT_LEVELS, reterr);
 	return r < 0 ? r : csi_step_path(step, step->mount_path, &step->staging_path, reterr);

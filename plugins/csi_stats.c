@@ -84,7 +84,6 @@ static int ask_stats(void *data, const ProtobufCMessage *reply)
 	Csi__V1__NodeGetVolumeStatsRequest message = CSI__V1__NODE_GET_VOLUME_STATS_REQUEST__INIT;
 	int r;
 
-	(void) reply;
 	if (!(stats->caller.capabilities & CSI_CAN(GET_VOLUME_STATS)))
 		return failed_plain(&stats->report.failure, -EOPNOTSUPP,
 				    "driver '%s' reports no statistics", stats->driver);

@@ -139,7 +139,6 @@ static int expand(void *data, const ProtobufCMessage *reply)
 	struct csi_step *step = data;
 	struct failure *not_grown = &step->caller.report->not_grown;
 
-	(void) reply;
 	if (step->volume.expand_bytes == 0 || !(step->caller.capabilities & CSI_CAN(EXPAND_VOLUME)))
 		return STAGE_NEXT;
 	if (csi_volume_check_expand_secret(&step->volume, not_grown) < 0)
@@ -211,7 +210,6 @@ static int unstage(void *data, const ProtobufCMessage *reply)
 	struct csi_step *step = data;
 	int r;
 
-	(void) reply;
 	if (!(step->caller.capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME)))
 		return STAGE_NEXT;
 	r = csi_call_unstage(&step->caller, step->volume.handle, step->staging_path, NULL);

@@ -183,7 +183,6 @@ static int limit_size(void *data, struct stage_report *report)
 	cleanup_close int fd = -EBADF;
 	int r;
 
-	(void) report;
 	if (mounter->limit_bytes == 0)
 		return STAGE_NEXT;
 	fd = open_beneath(place->parent_fd, place->name, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS,
@@ -311,7 +310,6 @@ static const char *empty_dir_get_source(const struct volume_spec *spec)
 
 static struct volume_attributes empty_dir_get_attributes(const struct volume_spec *spec)
 {
-	(void) spec;
 	return (struct volume_attributes){ .managed = true, .selinux_relabel = true };
 }
 

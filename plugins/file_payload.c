@@ -214,7 +214,6 @@ static int add_trust(struct build *build, const struct cJSON *source, struct fai
 
 static int add_unknown(struct build *build, const struct cJSON *source, struct failure *reterr)
 {
-	(void) build;
 	return failed_plain(reterr, -EOPNOTSUPP, "%s is not supported", json_key(source));
 }
 

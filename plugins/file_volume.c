@@ -283,7 +283,6 @@ static int get_volume_name(const struct volume_spec *spec, char **ret, struct fa
 
 static struct volume_attributes get_attributes(const struct volume_spec *spec)
 {
-	(void) spec;
 	return (struct volume_attributes){ .read_only = true,
 					   .managed = true,
 					   .selinux_relabel = true };
@@ -291,8 +290,6 @@ static struct volume_attributes get_attributes(const struct volume_spec *spec)
 
 static bool requires_remount(const struct volume_spec *spec, const struct object_finder *objects)
 {
-	(void) spec;
-	(void) objects;
 	return true;
 }
 

@@ -26,7 +26,6 @@ static int image_get_volume_name(const struct volume_spec *spec, char **ret, str
 
 static struct volume_attributes image_get_attributes(const struct volume_spec *spec)
 {
-	(void) spec;
 	return (struct volume_attributes){ .read_only = true,
 					   .managed = true,
 					   .selinux_relabel = true };
@@ -34,8 +33,6 @@ static struct volume_attributes image_get_attributes(const struct volume_spec *s
 
 static int leave_to_runtime(void *data, struct stage_report *report)
 {
-	(void) data;
-	(void) report;
 	return STAGE_NEXT;
 }
 
@@ -46,7 +43,6 @@ static int image_new_mounter(const struct volume_request *request, struct stage_
 		WORKER_STAGE("leave it to the runtime", leave_to_runtime),
 	};
 
-	(void) reterr;
 	assert(request->spec);
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), NULL, NULL };
 	return 0;

@@ -473,7 +473,6 @@ static struct volume_attributes local_get_attributes(const struct volume_spec *s
 
 static bool local_can_device_mount(const struct volume_spec *spec)
 {
-	(void) spec;
 	return true;
 }
 

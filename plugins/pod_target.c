@@ -56,8 +56,6 @@ int pod_target_construct_volume_spec(const struct plugin_host *host, const char 
 				     const char *volume_name, bool block, struct volume_spec *ret,
 				     struct failure *reterr)
 {
-	(void) host;
-	(void) pod_uid;
 	if (!layout_is_component(volume_name))
 		return failed_plain(reterr, -EINVAL, "'%s' is not a volume name", volume_name);
 	*ret = (struct volume_spec){ .name = volume_name, .block = block };

@@ -198,8 +198,6 @@ static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
 	const struct ready_notice *notice = userdata;
 	struct failure why = { .text = "podvold is busy with others" };
 
-	(void) source;
-	(void) usec;
 	if (!agent_is_ready(notice->agent)) {
 		log_message(LOG_WARNING,
 			    "the manifests cannot be read yet: their pods are unknown");

@@ -307,7 +307,6 @@ void agent_on_retry(void *userdata, const char *unique_name)
 
 static int find_first_attempt(const struct operation_view *view, void *userdata)
 {
-	(void) userdata;
 	return view->running && view->attempts == 0;
 }
 

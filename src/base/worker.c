@@ -101,8 +101,6 @@ static int on_finished(sd_event_source *source, int fd, uint32_t revents, void *
 {
 	eventfd_t count;
 
-	(void) source;
-	(void) revents;
 	/* Reset before the list is taken: a job pushed in between wakes the loop once too often,
 	 * never once too little. */
 	(void) eventfd_read(fd, &count);
@@ -391,8 +389,6 @@ static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *use
 	unsigned int jobs;
 	bool is_news;
 
-	(void) source;
-	(void) revents;
 	(void) !read(fd, &expirations, sizeof(expirations));
 
 	(void) pthread_mutex_lock(&pool->mutex);

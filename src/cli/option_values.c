@@ -64,14 +64,12 @@ bool option_take_namespace(struct cli *cli, const char *text)
 
 bool option_take_show_labels(struct cli *cli, const char *text)
 {
-	(void) text;
 	cli->show_labels = true;
 	return true;
 }
 
 bool option_take_no_headers(struct cli *cli, const char *text)
 {
-	(void) text;
 	cli->no_headers = true;
 	return true;
 }

@@ -42,8 +42,6 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata
 {
 	const struct calls *calls = userdata;
 
-	(void) easy;
-	(void) known;
 	return transport_poll_socket(calls->epoll_fd, fd, what);
 }
 
@@ -51,7 +49,6 @@ static int timer_changed(CURLM *multi, long msec, void *userdata)
 {
 	const struct calls *calls = userdata;
 
-	(void) multi;
 	return transport_set_timer(calls->timer_fd, msec);
 }
 

@@ -64,8 +64,6 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata
 {
 	struct podvol_watch *watch = userdata;
 
-	(void) easy;
-	(void) known;
 	return transport_poll_socket(watch->epoll_fd, fd, what);
 }
 
@@ -78,7 +76,6 @@ static int timer_changed(CURLM *multi, long msec, void *userdata)
 {
 	struct podvol_watch *watch = userdata;
 
-	(void) multi;
 	/* A transfer that is left takes its time back, which may be the pause's by now. */
 	if (watch->phase == PHASE_LIST || watch->phase == PHASE_STREAM)
 		set_timer(watch, msec);

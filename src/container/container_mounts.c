@@ -209,7 +209,6 @@ static int count_row(const struct volume_row *row, void *userdata)
 {
 	size_t *count = userdata;
 
-	(void) row;
 	++*count;
 	return 0;
 }

@@ -212,7 +212,6 @@ static int bind_ends(void *data, struct stage_report *report)
 {
 	struct subpath_call *call = data;
 
-	(void) report;
 	for (size_t i = call->begin; i < call->end; i++) {
 		struct subpath_item *item = &call->items.items[i];
 
@@ -315,7 +314,6 @@ static int on_start(sd_event_source *source, void *userdata)
 {
 	struct subpaths *subpaths = userdata;
 
-	(void) source;
 	while (subpaths->ready)
 		begin_call(subpaths, subpaths->ready);
 	return 0;

@@ -175,8 +175,6 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 	struct work_item *item = userdata;
 	struct work_queue *queue = item->queue;
 
-	(void) source;
-	(void) usec;
 	item->retry_usec = 0;
 	work_item_due(item);
 	work_queue_run(queue);
@@ -250,7 +248,6 @@ void work_item_written(void *userdata, int error, const struct object *result,
 	bool is_refused = error < 0 && error != -ESTALE && error != -ENOENT && error != -EEXIST &&
 			  error != -ECANCELED;
 
-	(void) result;
 	if (!work_item_end(item))
 		return;
 	if (is_refused) {

@@ -100,8 +100,6 @@ static struct registration *registration_free(struct registration *one)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	registration_move(userdata, REGISTRATION_SUCCEEDED);
 	return 0;
 }
@@ -314,7 +312,6 @@ static int end(struct registration *one)
 
 static int stay(struct registration *one)
 {
-	(void) one;
 	return 0;
 }
 

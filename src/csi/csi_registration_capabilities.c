@@ -99,8 +99,6 @@ static void end(struct registration *one)
 
 static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	ask(userdata);
 	return 0;
 }

@@ -343,8 +343,6 @@ static void look_at_all(struct csi_registration_watch *watch)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	look_at_all(userdata);
 	return 0;
 }
@@ -382,7 +380,6 @@ static int on_inotify(sd_event_source *source, const struct inotify_event *event
 	struct csi_registration_watch *watch = userdata;
 	struct directory *directory = find_watch(watch, event->wd);
 
-	(void) source;
 	if (event->mask & IN_Q_OVERFLOW) {
 		look_at_all(watch);
 		return 0;
@@ -412,7 +409,6 @@ static int on_readable(sd_event_source *source, int fd, uint32_t revents, void *
 	char buffer[16 * 1024] __attribute__((aligned(__alignof__(struct inotify_event))));
 	ssize_t length = read(fd, buffer, sizeof(buffer));
 
-	(void) revents;
 	for (ssize_t at = 0; at < length;) {
 		const struct inotify_event *event = (const void *) (buffer + at);
 

@@ -93,7 +93,6 @@ void drivers_describe(const void *box, struct cJSON *item, const char *unique_na
 	const struct drivers *drivers = box;
 	struct cJSON *calls;
 
-	(void) pod_uid;
 	if (!drivers)
 		return;
 	calls = json_add_array(item, "calls");

@@ -339,8 +339,6 @@ static int on_drain_timer(sd_event_source *source, uint64_t usec, void *userdata
 {
 	struct drivers *drivers = userdata;
 
-	(void) source;
-	(void) usec;
 	drivers->may_come = false;
 	drivers->options.drained(drivers->options.userdata);
 	return 0;

@@ -409,8 +409,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct own_objects *own = userdata;
 
-	(void) source;
-	(void) usec;
 	own->delay_msec =
 		own->delay_msec * 2 < RETRY_LAST_MSEC ? own->delay_msec * 2 : RETRY_LAST_MSEC;
 	own->is_missing = false;

@@ -241,7 +241,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 	struct work_item *work = userdata;
 	struct volumes_in_use *volumes_in_use;
 
-	(void) result;
 	if (!work_item_end(work))
 		return;
 	volumes_in_use = ((struct node_item *) work)->volumes_in_use;
@@ -357,7 +356,6 @@ static const char *why_not_attached(const struct volume_attachment *attachment)
 
 void volumes_in_use_forget(void *volumes_in_use, const char *unique_name, const char *pod_uid)
 {
-	(void) pod_uid;
 	volumes_in_use_look(volumes_in_use, unique_name);
 }
 
@@ -368,7 +366,6 @@ bool volumes_in_use_explain(void *userdata, const char *unique_name, const char 
 	const struct use *use = volumes_in_use ? find_use(volumes_in_use, unique_name) : NULL;
 	const struct volume_attachment *attachment;
 
-	(void) pod_uid;
 	if (!use || !use->waits)
 		return false;
 	attachment = attachment_of(volumes_in_use, unique_name);

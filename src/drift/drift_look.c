@@ -192,8 +192,6 @@ static uint64_t due_usec(const struct drift_jobs *jobs)
 
 int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	schedule(userdata);
 	return 0;
 }

@@ -266,8 +266,6 @@ static int work_root(struct drift_job *job, struct failure *reterr)
 
 static int on_root_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	drift_want_root(((struct drift_jobs *) userdata)->drift);
 	return 0;
 }

@@ -54,7 +54,6 @@ static void on_alarm(int number)
 {
 	static const char text[] = "podvol-oci-hook: podvold, or a mount, did not answer in time\n";
 
-	(void) number;
 	(void) !write(STDERR_FILENO, text, sizeof(text) - 1);
 	_exit(EXIT_FAILURE);
 }

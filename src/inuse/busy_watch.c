@@ -171,8 +171,6 @@ static int on_process_ended(sd_event_source *source, int fd, uint32_t events, vo
 	struct busy_entry *entry = process->entry;
 	const struct busy_watch_options *options = &entry->watch->options;
 
-	(void) source;
-	(void) events;
 	process->source = sd_event_source_disable_unref(process->source);
 	forget_process(entry, process_of(entry, fd));
 	entry->process_ended_usec = monotonic_usec();

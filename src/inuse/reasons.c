@@ -44,7 +44,6 @@ bool pod_holds_explain_teardown(void *box, const char *unique_name, const char *
 {
 	struct failure why;
 
-	(void) unique_name;
 	if (!pod_holds_explain(box, pod_uid, &why))
 		return false;
 	(void) failed_plain(ret, -EBUSY, "volume '%s': stays mounted, %s", name, why.text);

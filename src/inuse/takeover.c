@@ -310,7 +310,6 @@ static void begin(struct takeover *takeover)
 
 static void on_due(void *userdata, struct retry_entry *entry)
 {
-	(void) entry;
 	begin(userdata);
 }
 

@@ -148,7 +148,6 @@ static void on_due(void *userdata, struct retry_entry *retry)
 	struct gate_entry *entry =
 		(struct gate_entry *) ((char *) retry - offsetof(struct gate_entry, retry));
 
-	(void) userdata;
 	/* A leave that was not taken is worth nothing later; a search that failed is done again. */
 	if (entry->state == GATE_CLEARED) {
 		entry_free(entry);

@@ -56,8 +56,6 @@ static int on_events(sd_event_source *source, int fd, uint32_t events, void *use
 	const struct fanotify_event_metadata *event = (const void *) watch->buffer;
 	ssize_t length = read(fd, watch->buffer, sizeof(watch->buffer));
 
-	(void) source;
-	(void) events;
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (length < 0) {

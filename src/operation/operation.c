@@ -231,7 +231,6 @@ static int on_over(sd_event_source *source, void *userdata)
 	struct operations *operations = userdata;
 	struct operation *operation = operations->over;
 
-	(void) source;
 	operations->over = NULL;
 	operations->last_over = &operations->over;
 	while (operation) {

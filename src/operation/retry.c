@@ -38,8 +38,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	uint64_t now_usec = monotonic_usec();
 	struct retry_entry *entry;
 
-	(void) source;
-	(void) usec;
 	while ((entry = queue->entries) && entry->due_usec <= now_usec) {
 		DL_DELETE(queue->entries, entry);
 		entry->waits = false;

@@ -282,7 +282,6 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 
 static void on_threads_hang(void *userdata, const struct worker_counts *counts)
 {
-	(void) userdata;
 	if (counts->all_hang)
 		log_message(LOG_ERR,
 			    "all %u threads that make and remove directories of volumes hang: is a "

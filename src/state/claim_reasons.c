@@ -158,7 +158,6 @@ static void begin(void *userdata)
 
 static void act(void *userdata)
 {
-	(void) userdata;
 }
 
 /* ---- life ---- */

@@ -42,7 +42,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 {
 	struct condition *condition = userdata;
 
-	(void) result;
 	if (error < 0 && error != -ENOENT && error != -ECANCELED)
 		log_message(LOG_ERR, "condition '%s' is not written: %s", condition->type,
 			    why->text);

@@ -83,7 +83,6 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 
 void hung_threads_report(void *userdata, const struct worker_counts *counts)
 {
-	(void) userdata;
 	if (counts->all_hang)
 		log_message(LOG_ERR,
 			    "all %u worker threads hang (worker-threads-max): everything else "

@@ -305,8 +305,6 @@ static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
 	struct known *picked[CHECKS_MAX], *known;
 	size_t count = pick(faults, picked);
 
-	(void) source;
-	(void) usec;
 	if (count < CHECKS_MAX)
 		faults->round++;
 	for (size_t i = 0; i < count; i++)
@@ -367,8 +365,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct known *known;
 	bool is_waiting = false;
 
-	(void) source;
-	(void) usec;
 	faults->looks++;
 	for (known = faults->known; known; known = known->hh.next) {
 		if (!known->was_reported)

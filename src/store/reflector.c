@@ -76,8 +76,6 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct reflector *reflector = userdata;
 
-	(void) source;
-	(void) usec;
 	reflector_list_again(reflector);
 	reflector->options.act(reflector->options.userdata);
 	return 0;

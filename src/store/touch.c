@@ -15,10 +15,6 @@ static_assert(KIND_COUNT <= 31, "STORE_TOUCHES is no kind");
 static void on_done(void *userdata, int error, const struct object *result,
 		    const struct failure *why)
 {
-	(void) userdata;
-	(void) error;
-	(void) result;
-	(void) why;
 }
 
 int store_touch(struct store *store, const struct store_key *key, const char *uid)

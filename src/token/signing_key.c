@@ -102,10 +102,6 @@ static bool is_of_curve(const EVP_PKEY *pkey)
 /* No passphrase is asked for. */
 static int no_passphrase(char *buffer, int size, int writing, void *userdata)
 {
-	(void) buffer;
-	(void) size;
-	(void) writing;
-	(void) userdata;
 	return -1;
 }
 

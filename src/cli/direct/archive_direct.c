@@ -23,7 +23,6 @@ static atomic_bool is_cancelled;
 
 static void on_signal(int number)
 {
-	(void) number;
 	atomic_store(&is_cancelled, true);
 }
 

@@ -60,7 +60,6 @@ static char *key_of_event(const char *path, const struct cJSON *item, struct fai
 	const char *time = "";
 	char *key;
 
-	(void) path;
 	for (size_t i = 0; i < ARRAY_SIZE(paths) && !*time; i++)
 		time = json_string(json_get_path(item, paths[i]), "");
 	key = strndup(time, strcspn(time, "Z"));

@@ -28,8 +28,6 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct attach_detach *controller = userdata;
 
-	(void) source;
-	(void) usec;
 	controller->deadline_usec = 0;
 	work_queue_walk(controller->base.queues[ITEMS], make_unwanted_due);
 	controller_run(controller);

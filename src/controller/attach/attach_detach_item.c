@@ -169,7 +169,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 {
 	struct attach_item *item = userdata;
 
-	(void) result;
 	if (!work_item_end(&item->work))
 		return;
 	if (error == 0 || error == -EEXIST || error == -ENOENT || error == -ESTALE) {

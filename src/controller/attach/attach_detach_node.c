@@ -143,7 +143,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 {
 	struct attach_node *node = userdata;
 
-	(void) result;
 	if (!work_item_end(&node->work))
 		return;
 	if (error == 0) {

@@ -69,7 +69,6 @@ static void make_all_due(struct work_item *work)
 /* Those of other drivers find that nothing of theirs changed, and still back off. */
 static void driver_changed(void *userdata, const char *driver)
 {
-	(void) driver;
 	work_queue_walk(((struct controller *) userdata)->queues[ATTACHMENTS], make_all_due);
 	controller_run(userdata);
 }

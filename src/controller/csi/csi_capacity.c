@@ -116,8 +116,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct csi_capacity *capacity = userdata;
 
-	(void) source;
-	(void) usec;
 	capacity->walked_usec = monotonic_usec();
 	(void) store_list(capacity->options.store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, age,
 			  capacity);

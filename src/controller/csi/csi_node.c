@@ -193,7 +193,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 {
 	struct csi_node *csi_node = userdata;
 
-	(void) result;
 	csi_node->is_writing = false;
 	if (csi_node->is_closed)
 		free(csi_node);
@@ -331,8 +330,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct job *job = csi_node->jobs;
 	int r;
 
-	(void) source;
-	(void) usec;
 	if (!job || csi_node->is_writing)
 		return 0;
 	r = job->writes == WRITES_MAX

@@ -33,7 +33,6 @@ static int open_image(int fd, int flags)
 
 static int image_check(int base_fd, const char *path, struct failure *reterr)
 {
-	(void) base_fd;
 	if (faccessat(AT_FDCWD, "/dev/loop-control", W_OK, 0) == 0)
 		return 0;
 	return failed_plain(reterr, -EOPNOTSUPP,

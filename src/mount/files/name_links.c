@@ -195,7 +195,6 @@ int name_links_prune(int fd, name_link_keep_fn *keep, void *userdata, struct fai
 
 static bool leads_elsewhere(void *userdata, const struct link_name *name, const char *target)
 {
-	(void) name;
 	return strcmp(userdata, target) != 0;
 }
 

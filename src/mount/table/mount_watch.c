@@ -140,9 +140,6 @@ static void drain(struct mount_watch *watch)
 
 static int on_events(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	(void) source;
-	(void) fd;
-	(void) events;
 	drain(userdata);
 	return 0;
 }
@@ -155,9 +152,6 @@ static int on_table(sd_event_source *source, int fd, uint32_t events, void *user
 {
 	struct mount_watch *watch = userdata;
 
-	(void) source;
-	(void) fd;
-	(void) events;
 	if (watch->fanotify_fd >= 0)
 		drain(watch);
 	if (watch->fanotify_fd < 0)

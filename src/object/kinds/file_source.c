@@ -302,8 +302,6 @@ void secret_source_decode(const struct cJSON *source, struct arena *arena,
 void downward_api_source_decode(const struct cJSON *source, struct arena *arena,
 				struct pod_volume *volume)
 {
-	(void) source;
-	(void) arena;
 	volume->shows_pod = true;
 }
 
