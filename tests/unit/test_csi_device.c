@@ -474,7 +474,7 @@ static void test_still_mounted_is_not_unstaged(void **state)
 	assert_int_equal(ran.result, -EBUSY);
 	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
 	assert_non_null(
-		strstr(ran.report.failure.text, "driver 'd' says that volume 'vol-1' is gone"));
+		strstr(ran.report.failure.text, "driver 'd' reports volume 'vol-1' as gone"));
 	assert_staging_is(true);
 }
 
