@@ -24,7 +24,7 @@ const struct csi_driver *csi_drivers_at(const struct csi_drivers *drivers,
 
 /* What a driver said of itself; as struct csi_driver has them. */
 struct csi_capabilities {
-	bool is_known, has_controller;
+	bool is_known, has_controller, takes_group_snapshots;
 	uint32_t node, controller, plugin;
 };
 void csi_drivers_note_capabilities(struct csi_drivers *drivers, const char *registration_socket,

@@ -207,6 +207,8 @@ void csi_drivers_note_capabilities(struct csi_drivers *drivers, const char *regi
 	entry->driver.controller_capabilities =
 		capabilities->is_known ? capabilities->controller : 0;
 	entry->driver.plugin_capabilities = capabilities->is_known ? capabilities->plugin : 0;
+	entry->driver.takes_group_snapshots =
+		capabilities->is_known && capabilities->takes_group_snapshots;
 }
 
 /* ---- everybody's half ---- */

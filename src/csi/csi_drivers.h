@@ -43,6 +43,8 @@ struct csi_driver {
 	bool has_controller;              /* the registered endpoint offers the controller, too */
 	uint32_t controller_capabilities; /* bits 1 << enum csi_controller_capability */
 	uint32_t plugin_capabilities;     /* of enum csi_plugin_capability */
+	bool takes_group_snapshots; /* CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT, of its own service
+				     */
 };
 
 /* As ControllerServiceCapability.RPC.Type numbers them. */
@@ -65,6 +67,7 @@ enum { CSI_PLUGIN_EXPANSION_SHIFT = 16 };
 enum csi_plugin_capability {
 	CSI_PLUGIN_CONTROLLER_SERVICE = 1 << 1,
 	CSI_PLUGIN_VOLUME_ACCESSIBILITY_CONSTRAINTS = 1 << 2,
+	CSI_PLUGIN_GROUP_CONTROLLER_SERVICE = 1 << 3,
 	CSI_PLUGIN_EXPANSION_ONLINE = 1 << (CSI_PLUGIN_EXPANSION_SHIFT + 1),
 	CSI_PLUGIN_EXPANSION_OFFLINE = 1 << (CSI_PLUGIN_EXPANSION_SHIFT + 2),
 };

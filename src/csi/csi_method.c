@@ -63,6 +63,15 @@ static const struct csi_method_row rows[CSI_METHOD_COUNT] = {
 		CSI_ROW("Controller", "ControllerGetVolume", controller_get_volume, true),
 	[CSI_CONTROLLER_MODIFY_VOLUME] =
 		CSI_ROW("Controller", "ControllerModifyVolume", controller_modify_volume, false),
+	[CSI_GROUP_CONTROLLER_GET_CAPABILITIES] =
+		CSI_ROW("GroupController", "GroupControllerGetCapabilities",
+			group_controller_get_capabilities, true),
+	[CSI_CREATE_VOLUME_GROUP_SNAPSHOT] = CSI_ROW("GroupController", "CreateVolumeGroupSnapshot",
+						     create_volume_group_snapshot, false),
+	[CSI_DELETE_VOLUME_GROUP_SNAPSHOT] = CSI_ROW("GroupController", "DeleteVolumeGroupSnapshot",
+						     delete_volume_group_snapshot, false),
+	[CSI_GET_VOLUME_GROUP_SNAPSHOT] = CSI_ROW("GroupController", "GetVolumeGroupSnapshot",
+						  get_volume_group_snapshot, true),
 	[REGISTRATION_GET_INFO] =
 		ROW("pluginregistration.Registration", "GetInfo", pluginregistration__info_request,
 		    pluginregistration__plugin_info, true),

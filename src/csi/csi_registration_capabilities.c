@@ -3,10 +3,10 @@
  * csi_registration_capabilities - what a registered driver can do, asked once after each
  * registration
  *
- * Three calls one after the other: what it does on this node, which services it has, and what its
- * controller does where it has one. A driver that does not know a call cannot do what that would
- * tell; any other failure is tried again after a while, for as long as its socket stays.
- * Registration waits for none of it.
+ * Calls one after the other: what it does on this node, which services it has, and what its
+ * controller and its group controller do where it has them. A driver that does not know a call
+ * cannot do what that would tell; any other failure is tried again after a while, for as long as
+ * its socket stays. Registration waits for none of it.
  */
 #include "csi/csi_registration_internal.h"
 
@@ -67,24 +67,40 @@ static void take_controller(struct csi_capabilities *answer, const ProtobufCMess
 	answer->has_controller = true;
 }
 
+static void take_group_controller(struct csi_capabilities *answer, const ProtobufCMessage *message)
+{
+	const Csi__V1__GroupControllerGetCapabilitiesResponse *reply = (const void *) message;
+
+	for (size_t i = 0; i < reply->n_capabilities; i++)
+		if (reply->capabilities[i]->rpc &&
+		    reply->capabilities[i]->rpc->type ==
+			    CSI__V1__GROUP_CONTROLLER_SERVICE_CAPABILITY__RPC__TYPE__CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT)
+			answer->takes_group_snapshots = true;
+}
+
 /* ---- the calls ---- */
 
 static const struct {
 	enum csi_method method;
+	uint32_t service; /* of enum csi_plugin_capability; 0: every driver is asked */
 	void (*take)(struct csi_capabilities *answer, const ProtobufCMessage *message);
 } questions[] = {
-	{ CSI_NODE_GET_CAPABILITIES, take_node },
-	{ CSI_GET_PLUGIN_CAPABILITIES, take_plugin },
-	{ CSI_CONTROLLER_GET_CAPABILITIES, take_controller },
+	{ CSI_NODE_GET_CAPABILITIES, 0, take_node },
+	{ CSI_GET_PLUGIN_CAPABILITIES, 0, take_plugin },
+	{ CSI_CONTROLLER_GET_CAPABILITIES, CSI_PLUGIN_CONTROLLER_SERVICE, take_controller },
+	{ CSI_GROUP_CONTROLLER_GET_CAPABILITIES, CSI_PLUGIN_GROUP_CONTROLLER_SERVICE,
+	  take_group_controller },
 };
 
-static bool is_done(const struct registration *one)
+/* Return: false: there is none. */
+static bool take_next_question(struct registration *one)
 {
-	const size_t count = one->told_capabilities.plugin & CSI_PLUGIN_CONTROLLER_SERVICE
-				     ? ARRAY_SIZE(questions)
-				     : ARRAY_SIZE(questions) - 1;
-
-	return one->capabilities_asked >= count;
+	do
+		one->capabilities_asked++;
+	while (one->capabilities_asked < ARRAY_SIZE(questions) &&
+	       questions[one->capabilities_asked].service &&
+	       !(questions[one->capabilities_asked].service & one->told_capabilities.plugin));
+	return one->capabilities_asked < ARRAY_SIZE(questions);
 }
 
 static void end(struct registration *one)
@@ -129,18 +145,17 @@ static void on_answer(void *userdata, const struct csi_reply *reply)
 	}
 	if (reply->message)
 		questions[one->capabilities_asked].take(&one->told_capabilities, reply->message);
-	one->capabilities_asked++;
 	one->capabilities_attempts = 0;
 	/* What the node's part can do is shown at once: the rest may take its time. */
 	csi_drivers_note_capabilities(one->all->options.drivers, one->socket,
 				      &one->told_capabilities);
-	if (is_done(one))
-		end(one);
-	else
+	if (take_next_question(one))
 		ask(one);
+	else
+		end(one);
 }
 
-/* The three requests have no fields. */
+/* The requests have no fields. */
 static void ask(struct registration *one)
 {
 	const Csi__V1__NodeGetCapabilitiesRequest node =
@@ -149,7 +164,10 @@ static void ask(struct registration *one)
 		CSI__V1__GET_PLUGIN_CAPABILITIES_REQUEST__INIT;
 	const Csi__V1__ControllerGetCapabilitiesRequest controller =
 		CSI__V1__CONTROLLER_GET_CAPABILITIES_REQUEST__INIT;
-	const ProtobufCMessage *const messages[] = { &node.base, &plugin.base, &controller.base };
+	const Csi__V1__GroupControllerGetCapabilitiesRequest group =
+		CSI__V1__GROUP_CONTROLLER_GET_CAPABILITIES_REQUEST__INIT;
+	const ProtobufCMessage *const messages[] = { &node.base, &plugin.base, &controller.base,
+						     &group.base };
 	struct csi_call_request request = {
 		.driver = one->name,
 		.socket_path = one->endpoint,

@@ -116,15 +116,20 @@ static void add_names(struct cJSON *list, uint32_t bits, const char *const *name
 			(void) json_set_string(list, NULL, names[i]);
 }
 
-/* Those of a controller only where the driver has one. */
+/* Those of controllers only where the driver has one. */
 static void add_capabilities(struct cJSON *item, const struct csi_driver *driver)
 {
+	struct cJSON *controller;
+
 	add_names(json_add_array(item, "capabilities"), driver->node_capabilities,
 		  node_capability_names, ARRAY_SIZE(node_capability_names));
-	if (driver->has_controller)
-		add_names(json_add_array(item, "controllerCapabilities"),
-			  driver->controller_capabilities, controller_capability_names,
-			  ARRAY_SIZE(controller_capability_names));
+	if (!driver->has_controller && !driver->takes_group_snapshots)
+		return;
+	controller = json_add_array(item, "controllerCapabilities");
+	add_names(controller, driver->controller_capabilities, controller_capability_names,
+		  ARRAY_SIZE(controller_capability_names));
+	if (driver->takes_group_snapshots)
+		(void) json_set_string(controller, NULL, "CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT");
 }
 
 static int add_driver(const struct csi_driver *driver, void *userdata)

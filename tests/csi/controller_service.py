@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Controller service of the test driver: volumes by name, attachments, snapshots, all kept in state.json."""
+"""The controller services of the test driver: volumes by name, attachments, snapshots, all kept in state.json."""
 import hashlib
 import time
 
@@ -183,23 +183,28 @@ class ControllerService:
 
     def as_snapshot(self, snapshot):
         found = csi.Snapshot(snapshot_id=snapshot["id"], source_volume_id=snapshot["source"],
-                             size_bytes=snapshot["bytes"], ready_to_use=True)
+                             size_bytes=snapshot["bytes"], ready_to_use=True, group_snapshot_id=snapshot["group"])
         found.creation_time.FromSeconds(snapshot["made"])
         return found
 
-    def CreateSnapshot(self, request):
-        volume = self.volume(request.source_volume_id)
-        identifier = "snap-" + hashlib.sha256(request.name.encode()).hexdigest()[:24]
+    def make_snapshot(self, name, volume, group=""):
+        identifier = "snap-" + hashlib.sha256(name.encode()).hexdigest()[:24]
         before = self.snapshots.get(identifier)
         if before and before["source"] != volume["id"]:
             raise Status(EXISTS, "a snapshot of another volume")
         if not before:
             self.snapshots[identifier] = {"id": identifier, "source": volume["id"], "bytes": volume["bytes"],
-                                          "kind": volume["kind"], "made": int(time.time())}
+                                          "kind": volume["kind"], "made": int(time.time()), "group": group}
             self.storage.copy(volume, self.snapshots[identifier])
-        return csi.CreateSnapshotResponse(snapshot=self.as_snapshot(self.snapshots[identifier]))
+        return self.snapshots[identifier]
+
+    def CreateSnapshot(self, request):
+        snapshot = self.make_snapshot(request.name, self.volume(request.source_volume_id))
+        return csi.CreateSnapshotResponse(snapshot=self.as_snapshot(snapshot))
 
     def DeleteSnapshot(self, request):
+        if self.snapshots.get(request.snapshot_id, {}).get("group"):
+            raise Status(INVALID, "it is part of a group snapshot")
         snapshot = self.snapshots.pop(request.snapshot_id, None)
         if snapshot:
             self.storage.delete(snapshot)
@@ -218,3 +223,40 @@ class ControllerService:
         for snapshot in some:
             reply.entries.add(snapshot=self.as_snapshot(snapshot))
         return reply
+
+    # -- snapshots of several volumes --
+
+    def GroupControllerGetCapabilities(self, _):
+        rpc = csi.GroupControllerServiceCapability.RPC
+        return csi.GroupControllerGetCapabilitiesResponse(capabilities=[csi.GroupControllerServiceCapability(
+            rpc=rpc(type=rpc.CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT))])
+
+    def as_group(self, identifier):
+        members = [s for _, s in sorted(self.snapshots.items()) if s["group"] == identifier]
+        found = csi.VolumeGroupSnapshot(group_snapshot_id=identifier, ready_to_use=True,
+                                        snapshots=[self.as_snapshot(s) for s in members])
+        found.creation_time.FromSeconds(min((s["made"] for s in members), default=0))
+        return found
+
+    def CreateVolumeGroupSnapshot(self, request):
+        identifier = "group-" + hashlib.sha256(request.name.encode()).hexdigest()[:24]
+        volumes = [self.volume(handle) for handle in request.source_volume_ids]
+        before = {s["source"] for s in self.snapshots.values() if s["group"] == identifier}
+        if before and before != set(request.source_volume_ids):
+            raise Status(EXISTS, "a group snapshot of other volumes")
+        for volume in volumes:
+            self.make_snapshot(f"{request.name} {volume['id']}", volume, identifier)
+        return csi.CreateVolumeGroupSnapshotResponse(group_snapshot=self.as_group(identifier))
+
+    def DeleteVolumeGroupSnapshot(self, request):
+        members = {s["id"] for s in self.snapshots.values() if s["group"] == request.group_snapshot_id}
+        if members and members != set(request.snapshot_ids):
+            raise Status(INVALID, "the group snapshot has other snapshots")
+        for identifier in members:
+            self.storage.delete(self.snapshots.pop(identifier))
+        return csi.DeleteVolumeGroupSnapshotResponse()
+
+    def GetVolumeGroupSnapshot(self, request):
+        if not any(s["group"] == request.group_snapshot_id for s in self.snapshots.values()):
+            raise Status(NOT_FOUND, "no such group snapshot")
+        return csi.GetVolumeGroupSnapshotResponse(group_snapshot=self.as_group(request.group_snapshot_id))

@@ -129,8 +129,8 @@ class Driver:
                 "wrong": b"\x08\x96\x01\x12\x07strange"}[name]
 
     def handlers(self):
-        """gRPC handlers of all three services."""
-        for name in ("Identity", "Node", "Controller"):
+        """gRPC handlers of all services."""
+        for name in ("Identity", "Node", "Controller", "GroupController"):
             methods = {}
             for method, (request, _) in csi_messages.service(csi_messages.csi, name).items():
                 methods[method] = grpc.unary_unary_rpc_method_handler(

@@ -31,6 +31,9 @@ REQUIRED = {
     "ControllerModifyVolume": ("volume_id",),
     "CreateSnapshot": ("source_volume_id", "name"),
     "DeleteSnapshot": ("snapshot_id",),
+    "CreateVolumeGroupSnapshot": ("name", "source_volume_ids"),
+    "DeleteVolumeGroupSnapshot": ("group_snapshot_id",),
+    "GetVolumeGroupSnapshot": ("group_snapshot_id",),
 }
 ON_NODE = ("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume")
 ONE_AT_A_TIME = (*ON_NODE, "CreateVolume", "DeleteVolume", "ControllerExpandVolume")

@@ -18,6 +18,7 @@ static const ProtobufCServiceDescriptor *const services[] = {
 	&csi__v1__identity__descriptor,
 	&csi__v1__node__descriptor,
 	&csi__v1__controller__descriptor,
+	&csi__v1__group_controller__descriptor,
 	&pluginregistration__registration__descriptor,
 };
 
@@ -75,6 +76,8 @@ static void test_what_only_asks(void **state)
 		CSI_DELETE_SNAPSHOT,
 		CSI_CONTROLLER_EXPAND_VOLUME,
 		CSI_CONTROLLER_MODIFY_VOLUME,
+		CSI_CREATE_VOLUME_GROUP_SNAPSHOT,
+		CSI_DELETE_VOLUME_GROUP_SNAPSHOT,
 		REGISTRATION_NOTIFY_STATUS,
 	};
 	unsigned int count = 0;

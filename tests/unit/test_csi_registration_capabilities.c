@@ -133,7 +133,7 @@ static void answer_node(void)
 	answer(CSI_NODE_GET_CAPABILITIES, GRPC_OK, &told.base);
 }
 
-static void answer_plugin(void)
+static void answer_plugin_with(Csi__V1__PluginCapability__Service__Type type)
 {
 	Csi__V1__PluginCapability__Service service = CSI__V1__PLUGIN_CAPABILITY__SERVICE__INIT;
 	Csi__V1__PluginCapability__VolumeExpansion expansion =
@@ -144,7 +144,7 @@ static void answer_plugin(void)
 	Csi__V1__GetPluginCapabilitiesResponse told =
 		CSI__V1__GET_PLUGIN_CAPABILITIES_RESPONSE__INIT;
 
-	service.type = CSI__V1__PLUGIN_CAPABILITY__SERVICE__TYPE__CONTROLLER_SERVICE;
+	service.type = type;
 	expansion.type = CSI__V1__PLUGIN_CAPABILITY__VOLUME_EXPANSION__TYPE__OFFLINE;
 	first.type_case = CSI__V1__PLUGIN_CAPABILITY__TYPE_SERVICE;
 	first.service = &service;
@@ -153,6 +153,11 @@ static void answer_plugin(void)
 	told.capabilities = items;
 	told.n_capabilities = 3;
 	answer(CSI_GET_PLUGIN_CAPABILITIES, GRPC_OK, &told.base);
+}
+
+static void answer_plugin(void)
+{
+	answer_plugin_with(CSI__V1__PLUGIN_CAPABILITY__SERVICE__TYPE__CONTROLLER_SERVICE);
 }
 
 static void answer_controller(unsigned int number)
@@ -188,6 +193,32 @@ static void test_controller_is_asked(void **state)
 			 CSI_PLUGIN_CONTROLLER_SERVICE | CSI_PLUGIN_EXPANSION_OFFLINE);
 	assert_true(csi_driver_can(driver(), CSI_CAN_CREATE_DELETE_VOLUME));
 	assert_false(csi_driver_can(driver(), CSI_CAN_EXPAND_VOLUME));
+}
+
+static void test_group_controller_is_asked(void **state)
+{
+	Csi__V1__GroupControllerServiceCapability__RPC rpc =
+		CSI__V1__GROUP_CONTROLLER_SERVICE_CAPABILITY__RPC__INIT;
+	Csi__V1__GroupControllerServiceCapability item =
+		CSI__V1__GROUP_CONTROLLER_SERVICE_CAPABILITY__INIT;
+	Csi__V1__GroupControllerServiceCapability *items[] = { &item };
+	Csi__V1__GroupControllerGetCapabilitiesResponse told =
+		CSI__V1__GROUP_CONTROLLER_GET_CAPABILITIES_RESPONSE__INIT;
+
+	(void) state;
+	rpc.type = 1;
+	item.type_case = CSI__V1__GROUP_CONTROLLER_SERVICE_CAPABILITY__TYPE_RPC;
+	item.rpc = &rpc;
+	told.capabilities = items;
+	told.n_capabilities = 1;
+	registration_ask_capabilities(&world.one);
+	answer_node();
+	answer_plugin_with(CSI__V1__PLUGIN_CAPABILITY__SERVICE__TYPE__GROUP_CONTROLLER_SERVICE);
+	assert_int_equal(world.told, 0);
+	answer(CSI_GROUP_CONTROLLER_GET_CAPABILITIES, GRPC_OK, &told.base);
+	assert_int_equal(world.told, 1);
+	assert_true(driver()->takes_group_snapshots);
+	assert_false(driver()->has_controller);
 }
 
 static void test_number_of_the_future(void **state)
@@ -264,11 +295,9 @@ static void test_call_that_cannot_begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_controller_is_asked),
-		TEST(test_number_of_the_future),
-		TEST(test_driver_without_a_controller),
-		TEST(test_controller_that_is_none),
-		TEST(test_asked_again),
+		TEST(test_controller_is_asked),     TEST(test_group_controller_is_asked),
+		TEST(test_number_of_the_future),    TEST(test_driver_without_a_controller),
+		TEST(test_controller_that_is_none), TEST(test_asked_again),
 		TEST(test_call_that_cannot_begin),
 	};
 
