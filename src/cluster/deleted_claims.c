@@ -4,7 +4,8 @@
  *
  * A server that calls a volume Released has seen its claim go. Data is removed for no less than
  * this: the same volume (uid) was stored here, for that claim, before; the server has no such claim
- * when it is asked by name; and it is still the same cluster. Then the volume gets the annotation
+ * when it is asked by name (again and again, with back-off, while it does not say that); and it is
+ * still the same cluster. Then the volume gets the annotation
  * podvol.io/claim-deleted, and only afterwards is it stored as Released. A kill before that leaves
  * it as it was, and the next list begins again. A volume that was created again, from a backup,
  * has another uid: its data stays.
@@ -15,6 +16,7 @@
 #include "cluster/provisioning.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
@@ -25,8 +27,12 @@ struct proof {
 	const struct object *volume;  /* Released, as the server has it */
 	struct request *request;      /* NULL: it is checked or written */
 	struct identity_check *check;
+	sd_event_source *timer; /* asks again */
+	unsigned int failures;
 	bool is_written; /* the store has the write, and will call */
 };
+
+enum { AGAIN_SECONDS = 5, AGAIN_SECONDS_MAX = 300 };
 
 struct deleted_claims {
 	struct cluster *cluster;
@@ -49,16 +55,10 @@ static void drop(struct proof *proof)
 	HASH_DEL(proof->owner->proofs, proof);
 	(void) request_cancel(proof->request);
 	(void) identity_cancel(proof->check);
+	proof->timer = sd_event_source_disable_unref(proof->timer);
 	proof->owner = NULL;
 	if (!proof->is_written)
 		proof_free(proof);
-}
-
-/* The volume comes again with the next list. */
-static void give_up(struct proof *proof)
-{
-	provisioning_list_again(proof->owner->cluster, KIND_PERSISTENT_VOLUME);
-	drop(proof);
 }
 
 /* ---- on record ---- */
@@ -71,6 +71,25 @@ static bool was_seen(const struct object *known, const struct object *volume)
 	return before && strcmp(before->claim_uid, volume->persistent_volume->claim_uid) == 0 &&
 	       (before->origin.is_unfinished || (strcmp(known->meta.uid, volume->meta.uid) == 0 &&
 						 before->phase != VOLUME_RELEASED));
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata);
+
+/* Asked again later. Without memory for that the volume comes again with the next list. */
+static void give_up(struct proof *proof)
+{
+	struct cluster *cluster = proof->owner->cluster;
+	uint64_t seconds = (uint64_t) AGAIN_SECONDS << (proof->failures < 6 ? proof->failures : 6);
+
+	proof->failures++;
+	if (seconds > AGAIN_SECONDS_MAX)
+		seconds = AGAIN_SECONDS_MAX;
+	proof->timer = sd_event_source_disable_unref(proof->timer);
+	if (sd_event_add_time_relative(cluster->options.event, &proof->timer, CLOCK_MONOTONIC,
+				       seconds * USEC_PER_SEC, USEC_PER_SEC, on_timer, proof) < 0) {
+		provisioning_list_again(cluster, KIND_PERSISTENT_VOLUME);
+		drop(proof);
+	}
 }
 
 static void on_written(void *userdata, int error, const struct object *result,
@@ -168,17 +187,41 @@ static int ask(struct proof *proof)
 	return requests_send(proof->owner->cluster->requests, &request, &proof->request);
 }
 
-bool deleted_claims_prove(struct deleted_claims *deleted_claims, const struct object *object)
+/* What the watch has shown meanwhile decides whether there is still something to prove. */
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct proof *proof = userdata;
+
+	(void) source;
+	(void) usec;
+	if (!was_seen(stored(proof->owner->cluster, proof->volume), proof->volume))
+		drop(proof);
+	else if (ask(proof) < 0)
+		give_up(proof);
+	return 0;
+}
+
+static bool is_to_prove(const struct object *known, const struct object *object)
 {
 	const struct persistent_volume *volume = object->persistent_volume;
-	const struct object *known = stored(deleted_claims->cluster, object);
+
+	return volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE &&
+	       volume->claim_uid[0] &&
+	       strcmp(volume->origin.claim_deleted, volume->claim_uid) != 0 &&
+	       was_seen(known, object);
+}
+
+bool deleted_claims_prove(struct deleted_claims *deleted_claims, const struct object *object)
+{
 	struct proof *proof;
 
-	if (volume->phase != VOLUME_RELEASED || volume->reclaim_policy != RECLAIM_DELETE ||
-	    !volume->claim_uid[0] || strcmp(volume->origin.claim_deleted, volume->claim_uid) == 0 ||
-	    !was_seen(known, object))
-		return false;
 	HASH_FIND_STR(deleted_claims->proofs, object->meta.uid, proof);
+	if (!is_to_prove(stored(deleted_claims->cluster, object), object)) {
+		/* It was Released, and is not, or is Retain by now. */
+		if (proof && !proof->is_written)
+			drop(proof);
+		return false;
+	}
 	if (proof)
 		return true;
 	proof = calloc(1, sizeof(*proof));

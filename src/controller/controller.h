@@ -60,6 +60,8 @@ struct pv_binder *pv_binder_free(struct pv_binder *binder);
  */
 
 bool metadata_has_finalizer(const struct cJSON *tree, const char *name);
+/* The same without a tree at hand. */
+bool object_has_finalizer(const struct object *object, const char *name);
 /* At the end; one that is there moves to it. Return: 0 or -ENOMEM, as the others. */
 int metadata_add_finalizer(struct cJSON *tree, void *name);
 int metadata_remove_finalizer(struct cJSON *tree, void *name);

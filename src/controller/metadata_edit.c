@@ -4,6 +4,9 @@
  */
 #include "controller/controller.h"
 
+#include "base/cleanup.h"
+#include "object/json/json.h"
+
 #include <string.h>
 
 bool metadata_has_finalizer(const struct cJSON *tree, const char *name)
@@ -13,6 +16,16 @@ bool metadata_has_finalizer(const struct cJSON *tree, const char *name)
 	while (i && strcmp(json_string(i, ""), name) != 0)
 		i = json_next(i);
 	return i != NULL;
+}
+
+bool object_has_finalizer(const struct object *object, const char *name)
+{
+	cleanup_json struct cJSON *tree = NULL;
+
+	if (!strstr(object->json, name))
+		return false;
+	tree = object_tree(object);
+	return metadata_has_finalizer(tree, name);
 }
 
 /* All but the one; with it at the end when it is to be there. */

@@ -253,8 +253,10 @@ void work_item_written(void *userdata, int error, const struct object *result,
 	if (is_refused) {
 		log_message(LOG_WARNING, "%s '%s': %s", item->queue->options.what, item->name,
 			    why->text);
-		work_item_failed(item);
 	}
+	/* A kube-apiserver that lacks the object answers so each time, until a watch shows it. */
+	if (is_refused || error == -ENOENT)
+		work_item_failed(item);
 	if (item->queue->options.written && !item->queue->is_stopped)
 		item->queue->options.written(item, is_refused ? error : 0, why);
 	work_queue_run(item->queue);

@@ -323,6 +323,10 @@ class Cluster:
         """No object of a test is left, once controllers have let go of them."""
         for path in OF_TESTS:
             self.must("DELETE", f"{path}?gracePeriodSeconds=0")
+        for name in self.left(VOLUMES):  # whose podvold has ended
+            code, answer = self.ask("PATCH", f"{VOLUMES}/{name}", {"metadata": {"finalizers": None}}, "application/merge-patch+json")
+            if code not in (200, 404):
+                raise Refused(code, answer)
         eventually(lambda: not any(self.left(path) for path in OF_TESTS),
                    what=lambda: f"nothing left of {[(path, self.left(path)) for path in OF_TESTS]}")
 
@@ -336,9 +340,10 @@ class Cluster:
         return [record for record in records if record["user"].get("username") == user]
 
 
+VOLUMES = "/api/v1/persistentvolumes"
 # What clean() deletes, in this order.
 OF_TESTS = (*(f"/api/v1/namespaces/default/{plural}" for plural in ("pods", "persistentvolumeclaims")),
-            "/apis/storage.k8s.io/v1/volumeattachments", "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/csidrivers",
+            "/apis/storage.k8s.io/v1/volumeattachments", VOLUMES, "/apis/storage.k8s.io/v1/csidrivers",
             "/apis/storage.k8s.io/v1/csinodes", "/apis/storage.k8s.io/v1/storageclasses", "/api/v1/nodes")
 shared = {}  # by what they were made with
 

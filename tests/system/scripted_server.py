@@ -80,13 +80,21 @@ class Cluster:
                 metadata["namespace"] = namespace
             new = {**item, "apiVersion": version, "kind": kind, "metadata": metadata}
             self.objects[key] = new
+            if "deletionTimestamp" in new["metadata"] and not new["metadata"].get("finalizers"):
+                del self.objects[key]
+                self.changes.append((self.version, "DELETED", plural, new))
+                self.lock.notify_all()
+                return new
             self.changes.append((self.version, "MODIFIED" if old else "ADDED", plural, new))
             self.lock.notify_all()
             return new
 
     def delete(self, plural, name, namespace="", silently=False):
-        """silently: with no event, as to who was away."""
+        """silently: with no event, as to who was away, and whatever finalizers it has."""
         with self.lock:
+            there = self.objects[(plural, namespace, name)]
+            if there["metadata"].get("finalizers") and not silently:
+                return self.put(plural, {**there, "metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", **there["metadata"]}}, namespace)
             self.version += 1
             old = self.objects.pop((plural, namespace, name))
             old = {**old, "metadata": {**old["metadata"], "resourceVersion": str(self.version)}}
@@ -95,6 +103,7 @@ class Cluster:
             else:
                 self.changes.append((self.version, "DELETED", plural, old))
             self.lock.notify_all()
+            return None
 
     def restore(self, objects, version):
         """etcd as it was once."""
@@ -352,8 +361,8 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
         elif not old:
             self.refuse(404, "NotFound", f"{plural} \"{name}\" not found", plural, name)
         elif method == "DELETE":
-            cluster.delete(plural, name, namespace)
-            self.answer(200, {"kind": "Status", "apiVersion": "v1", "status": "Success"})
+            kept = cluster.delete(plural, name, namespace)
+            self.answer(200, kept or {"kind": "Status", "apiVersion": "v1", "status": "Success"})
         elif method == "PATCH":
             expected = body.get("metadata", {}).get("resourceVersion")
             if expected and expected != old["metadata"]["resourceVersion"]:

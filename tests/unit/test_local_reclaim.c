@@ -149,6 +149,23 @@ static void what_else_must_hold(void **state)
 	assert_decides(&facts, RECLAIM_REFUSED, "same path");
 }
 
+static void a_volume_that_was_deleted_before_its_claim(void **state)
+{
+	struct row row = good;
+	cleanup_object const struct object *volume = NULL;
+	struct reclaim_facts facts = { .sources_complete = true, .node = &here };
+
+	row.more = "},'deletionTimestamp':'2026-01-01T00:00:00Z','labels':{'a':'b'";
+	volume = volume_of(&row);
+	facts.volume = volume->persistent_volume;
+	/* Without its finalizer it went by hand. */
+	assert_decides(&facts, RECLAIM_NOT_OURS, "");
+	facts.outlives_data = true;
+	assert_decides(&facts, RECLAIM_REMOVE, "");
+	facts.claim_exists = true;
+	assert_decides(&facts, RECLAIM_NOT_OURS, "");
+}
+
 static void case_443_a_node_that_is_gone(void **state)
 {
 	static const struct label elsewhere[] = { { "host", "other" } };
@@ -199,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_may_be_removed),
 		cmocka_unit_test(what_else_must_hold),
+		cmocka_unit_test(a_volume_that_was_deleted_before_its_claim),
 		cmocka_unit_test(case_443_a_node_that_is_gone),
 		cmocka_unit_test(paths_that_touch),
 		cmocka_unit_test(a_place_is_base_path_and_name),

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/binding/binding.h"
+#include "controller/volume_finalizer.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_attachment.h"
 
@@ -40,39 +41,14 @@ static bool note_deletion(struct provision_item *item, const struct persistent_v
 static bool release_claim(struct provision_item *item, const struct persistent_volume *volume,
 			  const struct object *claim)
 {
-	if (!claim || !provision_has_finalizer(claim, FINALIZER_PROVISIONING))
+	if (!claim || !object_has_finalizer(claim, FINALIZER_PROVISIONING))
 		return false;
 	if (!note_deletion(item, volume, claim))
 		provision_remove_finalizer(item, claim, FINALIZER_PROVISIONING);
 	return true;
 }
 
-/* ---- the volume's own finalizer ---- */
-
-static bool keep_finalizer(struct provision_item *item, const struct persistent_volume *volume)
-{
-	bool has = provision_has_finalizer(volume->object, FINALIZER_PROVISIONER);
-
-	if (volume->reclaim_policy != RECLAIM_DELETE) {
-		if (has)
-			provision_remove_finalizer(item, volume->object, FINALIZER_PROVISIONER);
-		return has;
-	}
-	if (has || volume->object->meta.deletes || volume->phase != VOLUME_BOUND)
-		return false;
-	provision_add_finalizer(item, volume->object, FINALIZER_PROVISIONER);
-	return true;
-}
-
 /* ---- deleting ---- */
-
-static void forget_volume(struct provision_item *item, const struct object *volume)
-{
-	if (!volume->meta.deletes)
-		work_item_delete(&item->work, volume);
-	else if (provision_has_finalizer(volume, FINALIZER_PROVISIONER))
-		provision_remove_finalizer(item, volume, FINALIZER_PROVISIONER);
-}
 
 static void on_deleted(void *userdata, const struct csi_reply *reply)
 {
@@ -178,9 +154,8 @@ static void reclaim(struct provision_item *item, const struct persistent_volume 
 	} else if (verdict == RECLAIM_REFUSED) {
 		provision_report(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
 		/* The object was deleted by hand: what is behind it stays. */
-		if (volume->object->meta.deletes &&
-		    provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))
-			provision_remove_finalizer(item, volume->object, FINALIZER_PROVISIONER);
+		if (volume->object->meta.deletes)
+			volume_finalizer_forget(&item->work, volume->object);
 	} else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work)) {
 		delete_volume(item, volume);
 	}
@@ -197,13 +172,12 @@ void provision_look_at_volume(struct provision_item *item, const struct persiste
 	if (release_claim(item, volume, claim))
 		return;
 	if (item->is_deleted) {
-		forget_volume(item, volume->object);
+		volume_finalizer_forget(&item->work, volume->object);
 		return;
 	}
 	/* Deleted by a user who took our finalizer off: what is left is not judged. */
-	if (volume->object->meta.deletes &&
-	    !provision_has_finalizer(volume->object, FINALIZER_PROVISIONER))
+	if (volume->object->meta.deletes && !volume_finalizer_is_there(volume->object))
 		return;
-	if (!keep_finalizer(item, volume))
+	if (!volume_finalizer_keep(&item->work, volume))
 		reclaim(item, volume, claim != NULL);
 }

@@ -270,7 +270,7 @@ static bool protect_source(struct provision_item *item, const struct object *cla
 	const struct object *source =
 		csi_content_source_claim(provision_owner(item)->options.store, claim->claim);
 
-	if (!source || source->meta.deletes || provision_has_finalizer(source, FINALIZER_CLONING))
+	if (!source || source->meta.deletes || object_has_finalizer(source, FINALIZER_CLONING))
 		return false;
 	provision_add_finalizer(item, source, FINALIZER_CLONING);
 	return true;
@@ -324,7 +324,7 @@ static bool must_reschedule(const struct provision_item *item, const struct obje
 static void look_at_claim(struct provision_item *item, const struct object *claim)
 {
 	bool wanted = is_wanted(item, claim);
-	bool has_begun = provision_has_finalizer(claim, FINALIZER_PROVISIONING);
+	bool has_begun = object_has_finalizer(claim, FINALIZER_PROVISIONING);
 	const struct csi_driver *driver = provision_driver(item, claim->claim->storage_provisioner);
 
 	if (!driver)
@@ -356,13 +356,13 @@ static int find_clone(const struct object *object, void *userdata)
 
 	return from->kind == DATA_SOURCE_CLAIM && !from->name_space[0] &&
 	       strcmp(from->name, source->meta.name) == 0 &&
-	       provision_has_finalizer(object, FINALIZER_PROVISIONING);
+	       object_has_finalizer(object, FINALIZER_PROVISIONING);
 }
 
 /* Return: true: a write is under way. */
 static bool release_source(struct provision_item *item, const struct object *claim)
 {
-	if (!claim || !provision_has_finalizer(claim, FINALIZER_CLONING) ||
+	if (!claim || !object_has_finalizer(claim, FINALIZER_CLONING) ||
 	    store_list(provision_owner(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
 		       claim->meta.name_space, find_clone, (void *) claim) != 0)
 		return false;

@@ -23,7 +23,6 @@ struct cJSON;
 #define ANNOTATION_DELETION_SECRET_SPACE                                                           \
 	"volume.kubernetes.io/provisioner-deletion-secret-namespace"
 /* Of a volume: it goes when what is behind it is deleted. */
-#define FINALIZER_PROVISIONER "external-provisioner.volume.kubernetes.io/finalizer"
 /* Of a claim: a driver may have made a volume that is not stored yet. */
 #define FINALIZER_PROVISIONING "podvol.io/provisioning"
 /* Of a claim: volumes are being made from it. */

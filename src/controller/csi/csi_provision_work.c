@@ -40,16 +40,6 @@ const struct csi_driver *provision_driver(const struct provision_item *item, con
 
 /* ---- writes ---- */
 
-bool provision_has_finalizer(const struct object *object, const char *name)
-{
-	cleanup_json struct cJSON *tree = NULL;
-
-	if (!strstr(object->json, name))
-		return false;
-	tree = object_tree(object);
-	return metadata_has_finalizer(tree, name);
-}
-
 void provision_add_finalizer(struct provision_item *item, const struct object *object,
 			     const char *name)
 {

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
 #include "controller/controller.h"
+#include "controller/volume_finalizer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -229,7 +230,7 @@ static void told_removed(struct item *item, const struct persistent_volume *volu
 		    volume->claim_name, by[0] ? " by " : "", by);
 	work_item_succeeded(&item->work);
 	item->is_removed = true;
-	work_item_delete(&item->work, volume->object);
+	volume_finalizer_forget(&item->work, volume->object);
 }
 
 static void order_directory(struct item *item, const struct persistent_volume *volume,
@@ -313,8 +314,18 @@ static bool find_source(struct item *item, const struct object *claim, struct lo
 {
 	struct local_provisioner *provisioner = provisioner_of(item);
 	struct failure why = { .error = 0 };
-	int r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
+	bool is_snapshot = claim->claim->data_source.kind == DATA_SOURCE_SNAPSHOT;
+	int r;
 
+	if (provisioner->options.in_cluster && is_snapshot)
+		r = failed_plain(&why, -EOPNOTSUPP,
+				 "in a cluster podvold takes no snapshots, and makes no volume of "
+				 "VolumeSnapshot '%s'",
+				 claim->claim->data_source.name);
+	else
+		r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
+	if (r == -EAGAIN && provisioner->options.in_cluster)
+		(void) failure_prefix(&why, "on node '%s'", provisioner->options.node_name);
 	item->wants_source = r < 0;
 	provisioner->has_wanting |= item->wants_source;
 	if (r < 0)
@@ -479,6 +490,15 @@ static void look_at_unfinished(struct item *item, const struct persistent_volume
 		order_directory(item, volume, DIRECTORY_UNMAKE, NULL);
 }
 
+/* An object that was deleted by hand goes, and what is behind it stays. */
+static void refuse_removal(struct item *item, const struct persistent_volume *volume,
+			   const struct failure *why)
+{
+	local_item_report(item, volume->object, "Warning", "VolumeFailedDelete", why->text);
+	if (volume->object->meta.deletes && !work_item_backs_off(&item->work))
+		volume_finalizer_forget(&item->work, volume->object);
+}
+
 static void look_at_volume(struct item *item, const struct persistent_volume *volume)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
@@ -492,7 +512,11 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	struct neighbour_search search = { .volume = volume };
 	struct failure why = { .error = 0 };
 	enum reclaim_verdict verdict;
+	bool backs_off = work_item_backs_off(&item->work);
 
+	if (options->in_cluster && !backs_off && volume_finalizer_keep(&item->work, volume))
+		return;
+	facts.outlives_data = volume_finalizer_is_there(volume->object);
 	/* The dear questions only where the answer may matter. */
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
 		facts.is_in_use = options->is_in_use(options->userdata, volume);
@@ -505,8 +529,10 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	if (verdict == RECLAIM_WAIT)
 		local_item_report(item, volume->object, "Normal", "VolumeDelete", why.text);
 	else if (verdict == RECLAIM_REFUSED)
-		local_item_report(item, volume->object, "Warning", "VolumeFailedDelete", why.text);
-	else if (verdict == RECLAIM_REMOVE && !work_item_backs_off(&item->work))
+		refuse_removal(item, volume, &why);
+	else if (verdict == RECLAIM_REMOVE && !backs_off && item->is_removed)
+		volume_finalizer_forget(&item->work, volume->object);
+	else if (verdict == RECLAIM_REMOVE && !backs_off)
 		order_directory(item, volume, DIRECTORY_REMOVE, NULL);
 }
 

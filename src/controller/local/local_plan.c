@@ -5,8 +5,10 @@
 #include "controller/local/local_plan.h"
 
 #include "base/cleanup.h"
+#include "controller/controller.h"
 #include "controller/csi/topology.h"
 #include "controller/local/local_flavour.h"
+#include "controller/volume_finalizer.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -214,6 +216,8 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 	local_set_annotation(plan, ANNOTATION_UNFINISHED, "yes");
 	if (sources->request->in_cluster)
 		local_set_annotation(plan, ANNOTATION_MARKED_BY, "claim");
+	if (sources->request->in_cluster && class->reclaim_policy == RECLAIM_DELETE)
+		(void) metadata_add_finalizer(plan->volume, (void *) FINALIZER_PROVISIONER);
 	spec = json_ensure_object(plan->volume, "spec");
 	(void) json_set(spec, "accessModes", json_copy(json_get(asked, "accessModes")));
 	(void) json_set_string(json_add_object(spec, "capacity"), "storage",

@@ -109,7 +109,8 @@ enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, str
 	struct failure refused;
 
 	assert(volume && volume->object);
-	if (!local_is_provisioner(volume->origin.provisioned_by) || volume->object->meta.deletes)
+	if (!local_is_provisioner(volume->origin.provisioned_by) ||
+	    (volume->object->meta.deletes && !facts->outlives_data))
 		return RECLAIM_NOT_OURS;
 	verdict = reclaim_decide(facts, why);
 	if ((verdict != RECLAIM_WAIT && verdict != RECLAIM_REMOVE) ||

@@ -119,13 +119,6 @@ static void refuse(struct snapshot_item *item, const struct volume_snapshot *sna
 
 /* ---- the claim that it is taken of ---- */
 
-static bool has_finalizer(const struct object *object, const char *name)
-{
-	cleanup_json struct cJSON *tree = object_tree(object);
-
-	return metadata_has_finalizer(tree, name);
-}
-
 struct other_search {
 	const struct volume_snapshot *snapshot;
 	bool found;
@@ -149,7 +142,7 @@ static bool release_claim(struct snapshot_item *item, const struct volume_snapsh
 	struct other_search search = { .snapshot = snapshot };
 	int r;
 
-	if (!claim || !has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE))
+	if (!claim || !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE))
 		return false;
 	(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT, snapshot->object->meta.name_space,
 			  take_other, &search);
@@ -259,7 +252,7 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 		choose_class(item, snapshot, sources.volume);
 		return;
 	}
-	if (!claim->meta.deletes && !has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE)) {
+	if (!claim->meta.deletes && !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE)) {
 		r = snapshot_with_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE, &made);
 		work_item_update(&item->work, r, claim, made);
 		return;
