@@ -60,7 +60,7 @@ class Skip(Exception):
 def eventually(question, seconds=PATIENCE, what="it"):
     """The first true answer; fails after so many seconds, with what, a text or what gives one then.
 
-    A question that fails (a command about a pod that is not known yet) is asked again, too."""
+    A question that fails is asked again, too: about a pod that is not known yet, or a member that is not there yet."""
     end = time.monotonic() + seconds
     while True:
         failed, asked = "", time.monotonic()
@@ -68,8 +68,8 @@ def eventually(question, seconds=PATIENCE, what="it"):
             answer = question()
             if answer:
                 return answer
-        except AssertionError as failure:
-            failed = f"\n{failure}"
+        except (AssertionError, LookupError, StopIteration, TypeError) as failure:
+            failed = f"\n{type(failure).__name__}: {failure}"
         if time.monotonic() >= end:
             raise AssertionError(f"not in {seconds} s: {what() if callable(what) else what}{failed}")
         time.sleep(min(max(0.01, time.monotonic() - asked), 0.1))  # a question may be a program, and others run, too
