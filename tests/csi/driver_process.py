@@ -3,6 +3,7 @@
 
 Needs nothing of gRPC itself unless call() is used.
 """
+import functools
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import memory  # noqa: E402
 PYTHON = "/usr/bin/python3"  # Debian's, which has grpc
 
 
+@functools.lru_cache(maxsize=None)
 def missing():
     """Why no test driver can run here, or None."""
     for program in ("protoc",):
