@@ -449,6 +449,7 @@ static int open_manifests(struct agent *agent, struct failure *reterr)
 	struct manifest_source_options options = {
 		.directory = agent->config->manifest_dir,
 		.node_name = agent->config->node_name,
+		.run_dir = agent->config->run_dir,
 		.settle_usec = MANIFEST_SETTLE_USEC,
 		.ready = agent_on_sources_ready,
 		.refused = agent_on_refused,
@@ -509,8 +510,7 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	return 0;
 }
 
-/* In reverse, with one exception: threads end, and their last results are reported, before what
- * hears of them goes. */
+/* In reverse, but threads end, and their last results are reported, before what hears of them. */
 struct agent *agent_free(struct agent *agent)
 {
 	if (!agent)

@@ -34,7 +34,7 @@ int manifest_apply_init(struct manifest_apply *apply, sd_event *event)
 {
 	int r;
 
-	assert(apply->store && apply->catalog && apply->answered);
+	assert(apply->store && apply->catalog && apply->unread && apply->answered);
 	apply->retry_usec = RETRY_USEC;
 	r = sd_event_add_time(event, &apply->retry_timer, CLOCK_MONOTONIC, UINT64_MAX, 0, on_retry,
 			      apply);
@@ -354,6 +354,7 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 		.wanted = definition ? definition->object : NULL,
 		.file = definition ? definition->entry->name : NULL,
 		.hash = definition ? definition->hash : 0,
+		.is_unread = definition && definition->is_unread,
 		.stored = store_get(apply->store, key->kind, key->name_space, key->name),
 		.absence = key->absence,
 	};
@@ -384,6 +385,9 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 	case MANIFEST_STEP_DELETE:
 	case MANIFEST_STEP_REPLACE:
 		remove_stored(apply, key, facts.stored, step);
+		break;
+	case MANIFEST_STEP_READ:
+		apply->unread(definition->entry, apply->userdata);
 		break;
 	case MANIFEST_STEP_AGAIN:
 		retry_later(apply, key, "out of memory");

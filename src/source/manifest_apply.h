@@ -22,12 +22,14 @@ struct manifest_apply {
 	sd_event_source *retry_timer;
 	uint64_t retry_usec; /* until the next attempt; doubles */
 	bool has_news;       /* the set of problems changed */
+	/* What is to be written of this file has to be parsed first. */
+	void (*unread)(struct manifest_entry *entry, void *userdata);
 	/* A write ended, for better or worse. */
 	void (*answered)(void *userdata);
 	void *userdata;
 };
 
-/* The members above retry_timer and the last two are the caller's to fill before. */
+/* The members above retry_timer and the last three are the caller's to fill before. */
 int manifest_apply_init(struct manifest_apply *apply, sd_event *event);
 
 /* Writes under way go on; their answers are no longer heard. */

@@ -260,6 +260,7 @@ static int add_document(struct put *put, size_t index)
 						    .hash = put->file->hashes[index],
 						    .index = index,
 						    .line = document->line,
+						    .is_unread = put->file->is_as_applied,
 						    .since_usec = manifest_defined_since(
 							    put->entry, key, put->now_usec) };
 	*put->definitions_end = definition;
@@ -401,6 +402,7 @@ static void set_definitions(struct put *put)
 	for (; old; old = next) {
 		next = old->next_in_entry;
 		if (is_kept(put, old)) {
+			old->is_unread = false; /* its document cannot be read any more */
 			old->next_in_entry = NULL;
 			*put->definitions_end = old;
 			put->definitions_end = &old->next_in_entry;
@@ -488,6 +490,7 @@ int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest
 	/* A listing after lost events reads it again. */
 	put.entry->identity = is_half(&put) ? (struct manifest_identity){ 0 } : file->identity;
 	catalog->pod_entry_count += (put.entry->pod_count > 0) - (size_t) (pods_before > 0);
+	put.entry->text = put.is_unclear || put.note_count + put.unkept_notes ? 0 : file->text;
 	*ret = put.entry;
 	return 0;
 }

@@ -28,6 +28,7 @@ struct manifest_definition {
 	size_t index;        /* of the document in its file */
 	unsigned int line;   /* where it begins */
 	uint64_t since_usec; /* real time; when the file was first read with it */
+	bool is_unread;      /* @object is what was stored; the document was not parsed */
 };
 
 /* Something is wrong with a file or one of its documents. */
@@ -45,6 +46,7 @@ struct manifest_entry {
 	struct manifest_identity identity;
 	struct manifest_definition *definitions;
 	struct manifest_note *notes;
+	uint64_t text; /* the hash of its text, all of which is in the definitions; 0: not so */
 	size_t pod_count, note_count;
 	size_t unkept_notes;         /* beyond MANIFEST_PROBLEMS_MAX: only counted */
 	unsigned int scan;           /* number of the last listing that had it */

@@ -75,6 +75,7 @@ struct job {
 	struct manifest_file *files, **files_end;
 	size_t count;
 	char *names[READ_MAX];
+	uint64_t known_texts[READ_MAX];
 };
 
 static void start_job(struct manifest_dir *dir);
@@ -139,6 +140,9 @@ static size_t take_due(struct manifest_dir *dir, struct job *job, uint64_t *ret_
 			dir->must_list = true;
 			break;
 		}
+		if (dir->callbacks.known_text)
+			job->known_texts[job->count] =
+				dir->callbacks.known_text(look->name, dir->callbacks.userdata);
 		job->count++;
 		free_look(dir, look);
 	}
@@ -259,7 +263,8 @@ static void read_files(struct job *job)
 	if (fd < 0)
 		return;
 	for (size_t i = 0; i < job->count; i++) {
-		struct manifest_file *file = manifest_file_read(fd, job->names[i]);
+		struct manifest_file *file =
+			manifest_file_read(fd, job->names[i], job->known_texts[i]);
 
 		if (!file)
 			return;

@@ -106,26 +106,32 @@ static ssize_t read_all(int fd, char *text, size_t room)
 	return (ssize_t) used;
 }
 
-/* As kubelet reads a manifest: they are kept and do nothing. Once for each change of the file. */
-static void warn_of_unknown_fields(const struct manifest_file *file)
+/* As kubelet reads a manifest: they are kept and do nothing. Once for each change of the file, and
+ * at each start. */
+static void warn_of_unknown_fields(struct manifest_file *file)
 {
 	for (size_t i = 0; i < file->documents.count; i++) {
 		const struct document *document = &file->documents.documents[i];
 
-		if (document->object && document->unknown_fields)
-			log_message(
-				LOG_WARNING,
-				"manifest '%s', line %u: %s '%s': unknown fields, which have no "
-				"effect: %s",
-				file->name, document->line, document->kind, document->name,
-				document->unknown_fields);
+		if (!document->object || !document->unknown_fields)
+			continue;
+		file->text = 0;
+		log_message(LOG_WARNING,
+			    "manifest '%s', line %u: %s '%s': unknown fields, which have no "
+			    "effect: %s",
+			    file->name, document->line, document->kind, document->name,
+			    document->unknown_fields);
 	}
 }
 
-static void parse(struct manifest_file *file, const char *text, size_t length)
+static void parse(struct manifest_file *file, const char *text, size_t length, uint64_t known_text)
 {
 	int r;
 
+	file->text = fnv1a_add_bytes(fnv1a_add(FNV1A_FIRST, length), text, length);
+	file->is_as_applied = known_text != 0 && file->text == known_text;
+	if (file->is_as_applied)
+		return;
 	r = documents_parse(text, length, &file->documents, &file->failure);
 	if (r == 0)
 		r = hash_documents(file);
@@ -138,7 +144,8 @@ static void parse(struct manifest_file *file, const char *text, size_t length)
 	}
 }
 
-static void read_open_file(struct manifest_file *file, int fd, const struct stat *before)
+static void read_open_file(struct manifest_file *file, int fd, const struct stat *before,
+			   uint64_t known_text)
 {
 	size_t size = (size_t) before->st_size;
 	struct manifest_identity identity;
@@ -166,7 +173,7 @@ static void read_open_file(struct manifest_file *file, int fd, const struct stat
 	file->was_changing =
 		(size_t) length != size || !manifest_identity_is_same(&identity, &file->identity);
 	if (!file->was_changing)
-		parse(file, text, size);
+		parse(file, text, size, known_text);
 }
 
 /* What the name leads to is gone, and the name is not: it was not removed. */
@@ -181,7 +188,7 @@ static void look_at_link(struct manifest_file *file, int directory_fd)
 }
 
 /* Not to wait at a FIFO put there; regular files know no O_NONBLOCK. */
-static void look(struct manifest_file *file, int directory_fd)
+static void look(struct manifest_file *file, int directory_fd, uint64_t known_text)
 {
 	cleanup_close int fd = -EBADF;
 	struct stat status;
@@ -201,10 +208,10 @@ static void look(struct manifest_file *file, int directory_fd)
 		(void) failed_plain(&file->failure, -EINVAL, "it is not a regular file");
 		return;
 	}
-	read_open_file(file, fd, &status);
+	read_open_file(file, fd, &status, known_text);
 }
 
-struct manifest_file *manifest_file_read(int directory_fd, const char *name)
+struct manifest_file *manifest_file_read(int directory_fd, const char *name, uint64_t known_text)
 {
 	size_t length = strlen(name);
 	struct manifest_file *file;
@@ -214,7 +221,7 @@ struct manifest_file *manifest_file_read(int directory_fd, const char *name)
 	if (!file)
 		return NULL;
 	memcpy(file->name, name, length);
-	look(file, directory_fd);
+	look(file, directory_fd, known_text);
 	/* Differs from whatever the next listing finds: then it is read again. */
 	if (manifest_error_passes(file->failure.error))
 		file->identity = (struct manifest_identity){ 0 };

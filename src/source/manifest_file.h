@@ -22,11 +22,13 @@ struct manifest_identity {
 struct manifest_file {
 	struct manifest_file *next;
 	bool is_present;
-	bool was_changing; /* written while it was read: worth another look, not to be used
-			    */
-	bool is_unclosed;  /* written and open for writing still: it may be half of what it will be
-			    */
+	bool was_changing;  /* written while it was read: worth another look, not to be used
+			     */
+	bool is_unclosed;   /* written and open for writing still: it may be half of what it will be
+			     */
+	bool is_as_applied; /* its text is the known one, and was not parsed */
 	struct manifest_identity identity;
+	uint64_t text;                  /* the hash of its text; 0: not to be kept as known */
 	struct failure failure;         /* the file as a whole could not be read or parsed */
 	struct document_list documents; /* hashes[i] is of documents[i].object */
 	uint64_t *hashes;
@@ -50,12 +52,13 @@ bool manifest_error_passes(int error);
  * manifest_file_read - look at a name and, when it is a regular file, parse it
  * @directory_fd: the directory; symbolic links below it are followed
  * @name:         one component
+ * @known_text:   the hash of a text that is not to be parsed; 0: none
  *
  * A name that is not there gives a file with is_present false. One that leads nowhere, or to what
  * is no regular file, is there and has failed: it says nothing of what it had before.
  *
  * Return: freed with manifest_file_free(); NULL: no memory. Any thread; blocks.
  */
-struct manifest_file *manifest_file_read(int directory_fd, const char *name);
+struct manifest_file *manifest_file_read(int directory_fd, const char *name, uint64_t known_text);
 /* With its documents. Accepts NULL. Return: NULL. */
 struct manifest_file *manifest_file_free(struct manifest_file *file);

@@ -65,7 +65,12 @@ static enum manifest_step decide_absent(const struct manifest_facts *facts)
 
 enum manifest_step manifest_decide(const struct manifest_facts *facts)
 {
-	return facts->wanted ? decide_wanted(facts) : decide_absent(facts);
+	enum manifest_step step = facts->wanted ? decide_wanted(facts) : decide_absent(facts);
+
+	if (facts->wanted && facts->is_unread && step != MANIFEST_STEP_NONE &&
+	    step != MANIFEST_STEP_WAIT)
+		return MANIFEST_STEP_READ;
+	return step;
 }
 
 static bool is_lost(const struct manifest_deletion_batch_facts *facts)

@@ -23,6 +23,7 @@ struct manifest_facts {
 	const struct object *wanted; /* by the first file that has it; NULL: by none */
 	const char *file;            /* that file */
 	uint64_t hash;               /* of that document */
+	bool is_unread; /* which was not parsed in this process: @wanted was stored from it */
 	const struct object *stored; /* NULL: not there */
 	struct manifest_mark mark;   /* of @stored */
 	enum manifest_absence absence;
@@ -36,6 +37,7 @@ enum manifest_step {
 	MANIFEST_STEP_REPLACE,   /* delete; its end asks again and then creates */
 	MANIFEST_STEP_WAIT,      /* it is being deleted: its end asks again */
 	MANIFEST_STEP_MARK_GONE, /* stays, and says that no manifest has it */
+	MANIFEST_STEP_READ,      /* parse the file first */
 	MANIFEST_STEP_AGAIN,     /* no memory to tell which: later */
 	MANIFEST_STEP_REFUSE,    /* made by others through the API: report */
 };

@@ -172,7 +172,14 @@ static int list_entry(struct manifest_scan *scan, int directory_fd, const char *
 	return add_file(scan, name, &status);
 }
 
-/* Takes the descriptor. */
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct manifest_listed *) a)->name,
+		      ((const struct manifest_listed *) b)->name);
+}
+
+/* By name, so that of several files with one object the first is read first: another one would
+ * have it until then, and replace its pod. Takes the descriptor. */
 static int list_files(struct manifest_scan *scan, int fd)
 {
 	cleanup_closedir DIR *dir = fdopendir(fd);
@@ -186,6 +193,8 @@ static int list_files(struct manifest_scan *scan, int fd)
 	}
 	while (r == 0 && (more = directory_next(dir, &entry)) != 0)
 		r = more < 0 ? more : list_entry(scan, fd, entry->d_name);
+	if (scan->count > 1)
+		qsort(scan->files, scan->count, sizeof(scan->files[0]), compare_names);
 	return r < 0 ? failed(&scan->failure, r, "cannot list the manifest directory '%s'",
 			      scan->place.path)
 		     : 0;

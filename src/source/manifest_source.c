@@ -18,6 +18,7 @@
 #include "source/manifest_apply.h"
 #include "source/manifest_deletion_batch.h"
 #include "source/manifest_dir.h"
+#include "source/manifest_known.h"
 #include "source/manifest_problem.h"
 
 #include <assert.h>
@@ -27,7 +28,7 @@ enum { ALL_KINDS = (1 << KIND_COUNT) - 1 };
 
 struct manifest_source {
 	struct manifest_source_options options;
-	char *directory, *node_name;
+	char *directory, *node_name, *run_dir;
 	struct store *store;
 	struct manifest_catalog catalog;
 	struct manifest_apply apply;
@@ -35,7 +36,7 @@ struct manifest_source {
 	struct manifest_dir *dir;
 	struct store_watch *watch;
 	sd_event_source *judge_timer;
-	struct known_file *known_files; /* until what vanished before the start is judged */
+	struct manifest_known known; /* until what vanished before the start is judged */
 
 	struct manifest_directory_note directory_note;
 	unsigned int scan; /* number of the last listing */
@@ -66,68 +67,6 @@ static void touch_deletion_batch(struct manifest_source *source)
 	arm_judge(source);
 }
 
-/* A file from which something was stored before this process began. What it stores itself must not
- * count: one new file in a directory that was lost would speak for all that is missing. */
-struct known_file {
-	UT_hash_handle hh;
-	char name[];
-};
-
-static int remember_known(const struct object *object, void *userdata)
-{
-	struct manifest_source *source = userdata;
-	struct known_file *known = NULL;
-	struct manifest_mark mark;
-	size_t length;
-
-	if (manifest_mark_read(object, &mark) < 0)
-		return -ENOMEM;
-	length = strlen(mark.file);
-	if (mark.is_marked && !mark.is_gone)
-		HASH_FIND(hh, source->known_files, mark.file, length, known);
-	if (!mark.is_marked || mark.is_gone || known)
-		return 0;
-	known = calloc(1, sizeof(*known) + length + 1);
-	if (!known)
-		return -ENOMEM;
-	memcpy(known->name, mark.file, length);
-	HASH_ADD(hh, source->known_files, name, length, known);
-	if (!known->hh.tbl) {
-		free(known);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static void forget_known(struct manifest_source *source)
-{
-	struct known_file *known, *next;
-
-	HASH_ITER (hh, source->known_files, known, next) {
-		HASH_DEL(source->known_files, known);
-		free(known);
-	}
-}
-
-static int remember_all_known(struct manifest_source *source)
-{
-	int r = 0;
-
-	for (int kind = 0; kind < KIND_COUNT && r == 0; kind++)
-		r = store_list(source->store, kind, NULL, remember_known, source);
-	return r;
-}
-
-/* At start: is any file still there from which something stored came? One is enough. */
-static size_t known_left(const struct manifest_source *source)
-{
-	size_t left = 0;
-
-	for (const struct known_file *known = source->known_files; known; known = known->hh.next)
-		left += manifest_catalog_entry(&source->catalog, known->name) != NULL;
-	return left;
-}
-
 static enum manifest_absence judge(struct manifest_source *source)
 {
 	struct manifest_deletion_batch *deletion_batch = &source->deletion_batch;
@@ -135,7 +74,9 @@ static enum manifest_absence judge(struct manifest_source *source)
 		.directory_is_readable = source->is_readable,
 		.directory_is_same = !deletion_batch->is_replaced,
 		.is_start = deletion_batch->is_start,
-		.known_left = deletion_batch->is_start ? known_left(source) : 0,
+		.known_left = deletion_batch->is_start
+				      ? manifest_known_left(&source->known, &source->catalog)
+				      : 0,
 	};
 
 	manifest_deletion_batch_count(deletion_batch, &source->catalog, &facts);
@@ -179,7 +120,7 @@ static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata
 		return 0;
 	verdict = judge(source);
 	if (source->has_started)
-		forget_known(source);
+		manifest_known_done(&source->known);
 	for (key = manifest_deletion_batch_end(&source->deletion_batch); key; key = next) {
 		next = key->next_orphan;
 		judge_orphan(source, key, verdict);
@@ -304,7 +245,21 @@ static void report_new_notes(const struct manifest_source *source,
 			report_note(source, entry->name, note);
 }
 
-static void on_looked(const struct manifest_file *file, void *userdata)
+/* To be parsed: what is stored of it is not enough any more. */
+static void on_unread(struct manifest_entry *entry, void *userdata)
+{
+	struct manifest_source *source = userdata;
+
+	entry->identity = (struct manifest_identity){ 0 };
+	manifest_dir_look(source->dir, entry->name);
+}
+
+static uint64_t on_known_text(const char *name, void *userdata)
+{
+	return manifest_known_text(&((const struct manifest_source *) userdata)->known, name);
+}
+
+static void on_looked(struct manifest_file *file, void *userdata)
 {
 	struct manifest_source *source = userdata;
 	struct manifest_entry *entry = manifest_catalog_entry(&source->catalog, file->name);
@@ -320,7 +275,8 @@ static void on_looked(const struct manifest_file *file, void *userdata)
 	if (is_new && HASH_COUNT(source->catalog.entries) >= MANIFEST_FILES_MAX)
 		return;
 	source->has_news |= entry && entry->note_count > 0;
-	if (manifest_catalog_put(&source->catalog, file, now_usec, &entry) < 0) {
+	if (manifest_known_take(&source->known, file) < 0 ||
+	    manifest_catalog_put(&source->catalog, file, now_usec, &entry) < 0) {
 		log_message(LOG_ERR, "manifest '%s': out of memory, reading it again", file->name);
 		manifest_dir_look(source->dir, file->name);
 		return;
@@ -497,15 +453,24 @@ static int copy_options(struct manifest_source *source,
 	source->options = *options;
 	source->directory = strdup(options->directory);
 	source->node_name = strdup(options->node_name);
+	source->run_dir = options->run_dir ? strdup(options->run_dir) : NULL;
 	source->options.directory = source->directory;
 	source->options.node_name = source->node_name;
-	return source->directory && source->node_name ? 0 : -ENOMEM;
+	source->options.run_dir = source->run_dir;
+	return source->directory && source->node_name && !source->run_dir == !options->run_dir
+		       ? 0
+		       : -ENOMEM;
 }
 
 static int set_up(struct manifest_source *source, sd_event *event)
 {
 	const struct manifest_dir_callbacks callbacks = {
-		.listed = on_listed, .looked = on_looked, .idle = on_idle, .userdata = source
+
+		.listed = on_listed,
+		.known_text = on_known_text,
+		.looked = on_looked,
+		.idle = on_idle,
+		.userdata = source
 	};
 	int r;
 
@@ -513,6 +478,7 @@ static int set_up(struct manifest_source *source, sd_event *event)
 		.store = source->store,
 		.catalog = &source->catalog,
 		.node_name = source->node_name,
+		.unread = on_unread,
 		.answered = on_answered,
 		.userdata = source,
 	};
@@ -526,7 +492,7 @@ static int set_up(struct manifest_source *source, sd_event *event)
 	if (r >= 0)
 		r = watch_again(source);
 	if (r >= 0)
-		r = remember_all_known(source);
+		r = manifest_known_load(&source->known, source->store, source->run_dir);
 	if (r < 0)
 		return r;
 	return manifest_dir_new(event, source->directory, source->options.settle_usec, &callbacks,
@@ -564,14 +530,17 @@ struct manifest_source *manifest_source_free(struct manifest_source *source)
 	if (!source)
 		return NULL;
 	(void) manifest_dir_free(source->dir);
+	if (source->is_ready && source->run_dir)
+		manifest_known_save(&source->catalog, source->run_dir);
 	manifest_apply_done(&source->apply);
 	(void) store_watch_free(source->watch);
 	(void) sd_event_source_disable_unref(source->judge_timer);
 	manifest_deletion_batch_done(&source->deletion_batch);
-	forget_known(source);
+	manifest_known_done(&source->known);
 	manifest_catalog_done(&source->catalog);
 	free(source->directory);
 	free(source->node_name);
+	free(source->run_dir);
 	free(source);
 	return NULL;
 }

@@ -69,6 +69,9 @@ struct manifest_source;
 struct manifest_source_options {
 	const char *directory; /* absolute; may be absent; watched for */
 	const char *node_name; /* spec.nodeName of pods that name none */
+	/* Absolute, for root alone; keeps until the next start which texts were applied; NULL: not
+	 * kept, every file is parsed. */
+	const char *run_dir;
 	uint64_t settle_usec; /* a file must be quiet this long after a write without close; a close
 				 or rename is taken at once */
 	/* Called when every file present at start has been read and its writes were answered (or

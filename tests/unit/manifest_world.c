@@ -41,6 +41,7 @@ void manifest_world_start(struct manifest_world *world)
 	const struct manifest_source_options options = {
 		.directory = world->directory,
 		.node_name = "this-node",
+		.run_dir = world->parent,
 		.settle_usec = SETTLE_USEC,
 		.ready = on_ready,
 		.changed = on_changed,

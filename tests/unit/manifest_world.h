@@ -12,7 +12,7 @@
 
 struct manifest_world {
 	struct store_world store;
-	char parent[64], directory[96];
+	char parent[64], directory[96]; /* @parent is the run directory, too */
 	struct manifest_source *source;
 	bool is_ready;
 	unsigned int changes; /* calls of changed() */
