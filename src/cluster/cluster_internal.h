@@ -58,6 +58,7 @@ struct cluster {
 	struct provisioning *provisioning; /* NULL: no volumes are made here */
 	struct registration *registration; /* NULL: another agent registers the Node */
 	struct version *versions;
+	bool has_no_watch_list; /* the server; see list_watch_options */
 };
 
 /* ---- paths.c ---- */

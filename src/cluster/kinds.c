@@ -162,6 +162,7 @@ static int begin(struct cluster *cluster, struct watched *watched, enum object_k
 		.kind = kind_row(kind),
 		.path = path,
 		.selector = selector,
+		.has_no_watch_list = &cluster->has_no_watch_list,
 		.begin_list = begin_list,
 		.take = take,
 		.end_list = end_list,

@@ -313,6 +313,7 @@ static int begin_watch(struct item *item)
 		.client = cluster->client,
 		.kind = kind_row(item->kind),
 		.path = path,
+		.has_no_watch_list = &cluster->has_no_watch_list,
 		.begin_list = begin_list,
 		.take = take_listed,
 		.end_list = end_list,

@@ -484,6 +484,7 @@ static int list_again(struct pods *pods)
 		.kind = kind_row(KIND_POD),
 		.path = "/api/v1/pods",
 		.newest = pods->newest,
+		.has_no_watch_list = &cluster->has_no_watch_list,
 		.begin_list = begin_list,
 		.take = take,
 		.end_list = end_list,

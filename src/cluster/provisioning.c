@@ -274,6 +274,7 @@ static int begin(struct followed *followed)
 		.kind = kind_row(followed->kind),
 		.path = path,
 		.selector = "",
+		.has_no_watch_list = &followed->cluster->has_no_watch_list,
 		.begin_list = begin_list,
 		.take = take,
 		.end_list = end_list,

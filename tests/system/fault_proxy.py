@@ -224,6 +224,12 @@ def empty_list(version=None):
     return changed(change)
 
 
+def ends_early(exchange):
+    """A watch, or the initial events of one, that ends before anything came."""
+    exchange.head(200, {"Content-Type": "application/json"})
+    exchange.chunk(b"")
+
+
 def gone_in_watch(exchange):
     """410 the way a watch says it: 200, and an event."""
     exchange.head(200, {"Content-Type": "application/json"})

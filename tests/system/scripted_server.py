@@ -292,6 +292,9 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
         def wanted(item):
             fields = {"metadata.name": item["metadata"]["name"], "spec.nodeName": item.get("spec", {}).get("nodeName")}
             return all(fields[s.split("=")[0]] == s.split("=")[1] for s in selected) and namespace in ("", item["metadata"].get("namespace"))
+        if query.get("sendInitialEvents"):
+            self.refuse(422, "Invalid", "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch")
+            return
         if query.get("watch"):
             self.watch(plural, wanted, int(query["resourceVersion"]))
             return

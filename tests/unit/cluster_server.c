@@ -188,8 +188,12 @@ static struct reply get(const struct server *server, const char *pod)
 
 static struct reply watch(const struct server *server, const char *path)
 {
-	uint64_t from = strtoull(strstr(path, "&resourceVersion=") + 17, NULL, 10);
+	uint64_t from;
 
+	if (strstr(path, "&sendInitialEvents=true"))
+		return server->has_watch_list ? (struct reply){ .status = 200 }
+					      : server_status(422, "Invalid", "", "");
+	from = strtoull(strstr(path, "&resourceVersion=") + 17, NULL, 10);
 	if (from < server->forgotten)
 		return server_status(410, "Expired", "", "");
 	return (struct reply){ .status = 200 };
@@ -218,6 +222,39 @@ static void send_line(struct http_call *call, char *line)
 {
 	call->request.line(call->request.userdata, line, strlen(line));
 	free(line);
+}
+
+bool server_is_initial(const struct http_call *watch)
+{
+	return strstr(watch->request.path, "&sendInitialEvents=true") != NULL;
+}
+
+void server_end_initial(const struct server *server, struct http_call *watch)
+{
+	send_line(
+		watch,
+		text_of("{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\","
+			"\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\",\"annotations\":{"
+			"\"k8s.io/initial-events-end\":\"true\"}}}}",
+			server->etcd.version));
+}
+
+void server_send_initial(struct server *server, struct http_call *watch, unsigned int pods)
+{
+	watch->sent = server->etcd.version;
+	server->listed = server->etcd;
+	for (unsigned int name = 0; name < SERVER_PODS; name++) {
+		cleanup_free char *pod = pod_text(server, name, &server->etcd.pods[name]);
+
+		if (server->etcd.pods[name].uid == 0)
+			continue;
+		if (pods-- == 0)
+			return;
+		send_line(watch, text_of("{\"type\":\"ADDED\",\"object\":%s}", pod));
+	}
+	if (server->listed_all)
+		server->listed_all(server);
+	server_end_initial(server, watch);
 }
 
 void server_send(struct server *server, struct cluster_world *world)

@@ -42,7 +42,8 @@ struct server {
 	uint64_t forgotten;      /* a watch from an older version is answered with 410 */
 	bool may_read_namespace; /* kube-system */
 	bool hides_absent;       /* a pod that is not there is 403 and not 404 */
-	void (*listed_all)(const struct server *server);
+	bool has_watch_list;
+	void (*listed_all)(const struct server *server); /* also by initial events */
 };
 
 /* The next uid of the whole test. */
@@ -55,6 +56,11 @@ void server_delete(struct server *server, unsigned int name);
 void server_restore(struct server *server, const struct etcd *snapshot);
 
 struct reply server_answer(struct server *server, const char *path);
+/* Does a watch begin with initial events? Then they are sent: of so many pods at most, and the
+ * bookmark behind them unless it was cut off. */
+bool server_is_initial(const struct http_call *watch);
+void server_send_initial(struct server *server, struct http_call *watch, unsigned int pods);
+void server_end_initial(const struct server *server, struct http_call *watch);
 /* Every change that the open watch was not sent, while it is open. */
 void server_send(struct server *server, struct cluster_world *world);
 void server_send_bookmark(struct server *server, struct cluster_world *world);

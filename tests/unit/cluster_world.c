@@ -171,7 +171,7 @@ static void answer_call(struct http_call *call)
 {
 	const struct failure why = { .error = -ECONNRESET, .text = "the connection broke" };
 	struct http_request request = call->request;
-	struct reply reply = { .error = -ECONNRESET };
+	struct reply reply = { .error = -ECONNRESET, .status = call->is_open ? 200 : 0 };
 	struct http_answer answer;
 
 	if (!call->is_reset)
@@ -179,6 +179,7 @@ static void answer_call(struct http_call *call)
 	if (request.line && !call->is_open && reply.status == 200 && !reply.error && !reply.body) {
 		call->is_open = true;
 		call->due_usec = current->clock_usec + 90 * USEC_PER_SEC;
+		current->opened(call);
 		return;
 	}
 	answer = (struct http_answer){ .error = reply.error,

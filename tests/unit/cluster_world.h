@@ -39,6 +39,7 @@ struct cluster_world {
 	unsigned int log_lines, refusals; /* of credentials */
 	/* What the server answers; a watch that it takes has status 200 and no body. */
 	struct reply (*serve)(const struct http_call *call);
+	void (*opened)(struct http_call *watch);
 	uint64_t (*latency_usec)(void);
 	/* Pods that the store has now, and has no more. */
 	void (*put)(const struct object *pod);

@@ -35,14 +35,15 @@ static struct {
 	struct server server, other;
 	struct etcd snapshot;
 	bool is_down, is_other;
-	bool is_mute;     /* pods by name */
-	bool no_node;     /* it is not answered for */
-	bool hides_items; /* a list that comes whole may lack all that it has */
-	unsigned int fault_percent;
+	bool is_mute;                   /* pods by name */
+	bool no_node;                   /* it is not answered for */
+	bool cuts_initial, no_bookmark; /* the server goes away after two pods; it sends none */
+	bool hides_items;               /* a list that comes whole may lack all that it has */
+	unsigned int fault_percent, retry_after_seconds, refused;
 	bool may_go[SERVER_UIDS_MAX];
 	unsigned int name_of[SERVER_UIDS_MAX];
 	unsigned int step, wrong_unmounts, missed_pods, left_over;
-	unsigned int puts, removals, faults, lists, calms, kept;
+	unsigned int puts, removals, faults, lists, streams, asked_initial, calms, kept;
 	uint64_t random;
 } sim;
 
@@ -132,12 +133,55 @@ static struct reply serve(const struct http_call *call)
 
 	if (sim.is_down)
 		return (struct reply){ .error = -ECONNREFUSED };
+	if (sim.retry_after_seconds > 0) {
+		sim.refused++;
+		reply = server_status(429, "TooManyRequests", "", "");
+		reply.retry_after_seconds = sim.retry_after_seconds;
+		return reply;
+	}
 	if (sim.is_mute && strstr(call->request.path, "/pods/"))
 		return html(500);
 	if (sim.no_node && strstr(call->request.path, "/nodes/"))
 		return html(500);
+	sim.asked_initial += call->request.line && server_is_initial(call);
 	reply = server_answer(server, call->request.path);
 	return chance(100) < sim.fault_percent ? faulty(reply, call->request.path) : reply;
+}
+
+static void set_down(bool is_down)
+{
+	sim.is_down = is_down;
+	cluster_world_reset(&sim.world);
+}
+
+/* Of initial events that are cut off some came, then nothing or a reset; or the end alone comes. */
+static void opened(struct http_call *watch)
+{
+	struct server *server = sim.is_other ? &sim.other : &sim.server;
+
+	if (!server_is_initial(watch))
+		return;
+	sim.streams++;
+	if (sim.cuts_initial || sim.no_bookmark) {
+		server_send_initial(server, watch, 2);
+		if (sim.cuts_initial)
+			set_down(true);
+		return;
+	}
+	if (chance(100) >= sim.fault_percent) {
+		server_send_initial(server, watch, SERVER_PODS);
+		return;
+	}
+	sim.faults++;
+	if (sim.hides_items && !sim.is_other && chance(2)) {
+		watch->sent = server->etcd.version;
+		server_end_initial(server, watch);
+		return;
+	}
+	server_send_initial(server, watch, chance(SERVER_PODS / 2));
+	watch->is_reset = chance(4) > 0;
+	if (watch->is_reset)
+		watch->due_usec = sim.world.clock_usec + latency_usec();
 }
 
 /* ---- what the store did ---- */
@@ -215,12 +259,6 @@ static void restart_podvold(void)
 	cluster_world_start(&sim.world, "node");
 }
 
-static void set_down(bool is_down)
-{
-	sim.is_down = is_down;
-	cluster_world_reset(&sim.world);
-}
-
 /* It takes longer than any answer. */
 static void set_other(bool is_other)
 {
@@ -236,6 +274,7 @@ static void change_rights(void)
 {
 	sim.server.may_read_namespace = chance(2);
 	sim.server.hides_absent = chance(2);
+	sim.server.has_watch_list = chance(4) > 0;
 }
 
 /* One of each: a flap, and the life of pods beside it. */
@@ -345,8 +384,10 @@ static int set_up(void **state)
 {
 	(void) state;
 	memset(&sim, 0, sizeof(sim));
-	sim.random = 2;
+	sim.random =
+		getenv("PODVOL_TEST_SEED") ? strtoull(getenv("PODVOL_TEST_SEED"), NULL, 10) : 2;
 	sim.world.serve = serve;
+	sim.world.opened = opened;
 	sim.world.latency_usec = latency_usec;
 	sim.world.put = put;
 	sim.world.removed = removed;
@@ -386,9 +427,9 @@ static void test_ten_thousand_flaps(void **state)
 			calm();
 	}
 	print_message("# %u wrong unmounts, %u missed pods, %u left over; %u puts, %u removals, %u "
-		      "faults, %u lists, %u calms, %u kept\n",
+		      "faults, %u lists, %u streams, %u calms, %u kept\n",
 		      sim.wrong_unmounts, sim.missed_pods, sim.left_over, sim.puts, sim.removals,
-		      sim.faults, sim.lists, sim.calms, sim.kept);
+		      sim.faults, sim.lists, sim.streams, sim.calms, sim.kept);
 	assert_int_equal(sim.wrong_unmounts, 0);
 	assert_int_equal(sim.missed_pods, 0);
 	assert_int_equal(sim.left_over, 0);
@@ -433,6 +474,78 @@ static void test_the_node_that_could_not_be_read_once(void **state)
 	assert_int_equal(sim.missed_pods, 0);
 }
 
+/* A pod that is deleted meanwhile is missing behind the bookmark, and never before. */
+static void test_initial_events_that_break_off(void **state)
+{
+	(void) state;
+	sim.server.has_watch_list = true;
+	restart_podvold();
+	calm();
+	assert_true(sim.streams > 0);
+	assert_int_equal(sim.missed_pods, 0);
+	sim.streams = 0;
+	sim.is_mute = true;
+	sim.cuts_initial = true;
+	sim.may_go[sim.server.etcd.pods[0].uid] = true;
+	server_delete(&sim.server, 0);
+	set_down(false);
+	cluster_world_run(&sim.world, 100 * USEC_PER_SEC);
+	assert_int_equal(sim.streams, 1);
+	assert_int_equal(absences_of(&sim.world), 0);
+	assert_int_equal(sim.removals, 0);
+	sim.cuts_initial = false;
+	set_down(false);
+	cluster_world_run(&sim.world, 80 * USEC_PER_SEC);
+	assert_int_equal(absences_of(&sim.world), 1);
+	assert_int_equal(sim.removals, 0);
+	sim.is_mute = false;
+	calm();
+	assert_int_equal(sim.removals, 1);
+}
+
+/* It is asked once, and never again. */
+static void test_a_server_without_watch_list(void **state)
+{
+	(void) state;
+	for (unsigned int i = 0; i < 3; i++) {
+		set_down(false);
+		calm();
+	}
+	assert_int_equal(sim.asked_initial, 1);
+	assert_int_equal(sim.missed_pods, 0);
+}
+
+static void test_a_bookmark_that_does_not_come(void **state)
+{
+	(void) state;
+	sim.server.has_watch_list = true;
+	sim.no_bookmark = true;
+	restart_podvold();
+	cluster_world_run(&sim.world, 59 * USEC_PER_SEC);
+	assert_false(sim.world.is_complete);
+	calm();
+	set_down(false);
+	calm();
+	assert_int_equal(sim.streams, 1);
+	assert_int_equal(sim.missed_pods + sim.removals, 0);
+}
+
+/* Retry-After of 429 is longer than the first pauses. */
+static void test_pauses_that_are_asked_for(void **state)
+{
+	(void) state;
+	calm();
+	sim.retry_after_seconds = 20;
+	set_down(false);
+	cluster_world_run(&sim.world, 20 * USEC_PER_SEC);
+	assert_int_equal(sim.refused, 1);
+	cluster_world_run(&sim.world, 100 * USEC_PER_SEC);
+	assert_in_range(sim.refused, 2, 1 + 100 / 20);
+	sim.retry_after_seconds = 0;
+	calm();
+	assert_int_equal(sim.missed_pods + sim.removals, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -440,6 +553,13 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_the_node_that_could_not_be_read_once, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_initial_events_that_break_off, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_server_without_watch_list, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_bookmark_that_does_not_come, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_pauses_that_are_asked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ten_thousand_flaps, set_up, tear_down),
 	};
 

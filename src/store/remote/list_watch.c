@@ -3,7 +3,7 @@
  * list_watch - one call at a time: a page, the next page, the watch; or a pause before the next
  *
  * What comes next is in two texts: without a version a list is due, from its first page or where
- * @next says; with one, a watch.
+ * @next says, or a watch that begins with initial events; with one, a watch.
  */
 #include "store/remote/list_watch.h"
 
@@ -16,12 +16,19 @@
 #include <string.h>
 #include <sys/random.h>
 
+enum call_kind {
+	CALL_PAGE,    /* of a list */
+	CALL_INITIAL, /* a watch whose initial events are not over */
+	CALL_WATCH,
+};
+
 struct list_watch {
 	struct list_watch_options options;
 	char *path; /* with '?', and the selector with '&' */
 	sd_event_source *timer;
 	struct http_call *call;
-	bool lists;                              /* the call is for a page; else a watch */
+	enum call_kind kind;                     /* of the call */
+	bool by_pages;                           /* the next list: initial events failed */
 	char version[SERVER_VERSION_BYTES];      /* to watch from; "": a list is due */
 	char list_version[SERVER_VERSION_BYTES]; /* of the list's first page; "" before it */
 	char next[SERVER_CONTINUE_BYTES];
@@ -68,8 +75,11 @@ static void forget(struct list_watch *list_watch)
 	list_watch->next[0] = '\0';
 }
 
+/* A list that failed is tried the other way next: something between here and the server may stand
+ * in the way of one of them. */
 static void fail(struct list_watch *list_watch, int status, const struct failure *why)
 {
+	list_watch->by_pages = list_watch->kind == CALL_INITIAL;
 	list_watch->options.failed(list_watch->options.userdata, status, why);
 }
 
@@ -104,7 +114,7 @@ static void take_refusal(struct list_watch *list_watch, const struct http_answer
 	}
 	/* A server that was restarted from an older etcd takes a watch from a version that it does
 	 * not have yet, and says nothing: after a broken connection only a list shows it. */
-	if (list_watch->lists || answer->error || is_unknown_version(answer->status))
+	if (list_watch->kind != CALL_WATCH || answer->error || is_unknown_version(answer->status))
 		forget(list_watch);
 	wait_at_least(list_watch, answer->retry_after_seconds);
 }
@@ -120,6 +130,7 @@ static void end_list(struct list_watch *list_watch)
 	list_watch->newest = strtoull(list_watch->list_version, NULL, 10);
 	memcpy(list_watch->version, list_watch->list_version, SERVER_VERSION_BYTES);
 	list_watch->list_version[0] = '\0';
+	list_watch->by_pages = false;
 	went_well(list_watch);
 	list_watch->options.end_list(list_watch->options.userdata, went_back);
 }
@@ -176,9 +187,30 @@ static void leave_watch(struct list_watch *list_watch, int status, const struct 
 {
 	list_watch->call = http_call_cancel(list_watch->call);
 	fail(list_watch, status, why);
-	if (lists_again)
+	if (lists_again || list_watch->kind == CALL_INITIAL)
 		forget(list_watch);
 	wait_at_least(list_watch, 0);
+}
+
+/* They come in no order of versions. Nothing is missing before the bookmark. */
+static void take_initial(struct list_watch *list_watch, const struct server_event *event)
+{
+	struct failure why = { 0 };
+
+	if (event->ends_initial) {
+		(void) sd_event_source_set_enabled(list_watch->timer, SD_EVENT_OFF);
+		list_watch->kind = CALL_WATCH;
+		(void) snprintf(list_watch->list_version, sizeof(list_watch->list_version), "%s",
+				event->version);
+		end_list(list_watch);
+	} else if (event->type == SERVER_DELETED) {
+		/* It may have been taken already: a list does not have it. */
+		(void) failed_plain(&why, -EPROTO, "%s: watch: '%s' was deleted meanwhile",
+				    list_watch->options.path, event->object.name);
+		leave_watch(list_watch, 200, &why, true);
+	} else if (event->type != SERVER_BOOKMARK) {
+		list_watch->options.take(list_watch->options.userdata, &event->object);
+	}
 }
 
 static void take_event(void *userdata, const struct server_event *event)
@@ -190,6 +222,10 @@ static void take_event(void *userdata, const struct server_event *event)
 		(void) failed_plain(&why, -EPROTO, "%s: watch: %s (%d)", list_watch->options.path,
 				    event->message, event->code);
 		leave_watch(list_watch, event->code, &why, is_unknown_version(event->code));
+		return;
+	}
+	if (list_watch->kind == CALL_INITIAL) {
+		take_initial(list_watch, event);
 		return;
 	}
 	if (!saw(list_watch, event->version)) {
@@ -216,6 +252,32 @@ static void watch_line(void *userdata, const char *line, size_t length)
 	leave_watch(list_watch, 200, &why, true);
 }
 
+static bool refuses_initial_events(const struct http_answer *answer)
+{
+	return !answer->error && (answer->status == 400 || answer->status == 422);
+}
+
+/* Its initial events were not over. */
+static void initial_done(struct list_watch *list_watch, const struct http_answer *answer)
+{
+	struct failure why = { 0 };
+
+	(void) sd_event_source_set_enabled(list_watch->timer, SD_EVENT_OFF);
+	if (refuses_initial_events(answer)) {
+		*list_watch->options.has_no_watch_list = true;
+		call_next(list_watch);
+		return;
+	}
+	if (answer->error || answer->status != 200) {
+		take_refusal(list_watch, answer);
+		return;
+	}
+	(void) failed_plain(&why, -EPROTO, "%s: watch: it ended before its initial events did",
+			    list_watch->options.path);
+	fail(list_watch, 200, &why);
+	wait_at_least(list_watch, 0);
+}
+
 /* A watch that ends in time is no failure, but neither must one that ends at once be begun at once.
  * The server that is stopped ends them all, and what comes after it may have an older etcd: as
  * after a broken connection. */
@@ -224,6 +286,11 @@ static void watch_done(void *userdata, const struct http_answer *answer)
 	struct list_watch *list_watch = userdata;
 
 	list_watch->call = NULL;
+	list_watch->shares_connection = answer->is_multiplexed;
+	if (list_watch->kind == CALL_INITIAL) {
+		initial_done(list_watch, answer);
+		return;
+	}
 	if (answer->error || answer->status != 200) {
 		take_refusal(list_watch, answer);
 		return;
@@ -269,11 +336,15 @@ static char *list_path(const struct list_watch *list_watch)
 
 static char *watch_path(const struct list_watch *list_watch, uint64_t seconds)
 {
+	bool is_initial = list_watch->kind == CALL_INITIAL;
 	char *path;
 
-	if (asprintf(&path,
-		     "%swatch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=%ju",
-		     list_watch->path, list_watch->version, (uintmax_t) seconds) < 0)
+	/* Initial events of no resourceVersion are as new as a list. */
+	if (asprintf(&path, "%swatch=1&allowWatchBookmarks=true%s%s&timeoutSeconds=%ju",
+		     list_watch->path,
+		     is_initial ? "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+				: "&resourceVersion=",
+		     list_watch->version, (uintmax_t) seconds) < 0)
 		return NULL;
 	return path;
 }
@@ -287,40 +358,69 @@ static uint64_t watch_seconds(const struct list_watch *list_watch)
 				   : LIST_WATCH_ALONE_SECONDS);
 }
 
+static enum call_kind next_kind(const struct list_watch *list_watch)
+{
+	const bool *has_no_watch_list = list_watch->options.has_no_watch_list;
+
+	if (list_watch->version[0])
+		return CALL_WATCH;
+	if (!has_no_watch_list || *has_no_watch_list || list_watch->by_pages)
+		return CALL_PAGE;
+	return CALL_INITIAL;
+}
+
 static void call_next(struct list_watch *list_watch)
 {
 	uint64_t seconds = watch_seconds(list_watch);
 	cleanup_free char *path = NULL;
 	struct http_request request = { .method = "GET", .userdata = list_watch };
 	struct failure why = { 0 };
+	bool lists;
 	int r = -ENOMEM;
 
 	assert(!list_watch->call);
-	list_watch->lists = list_watch->version[0] == '\0';
-	if (list_watch->lists && list_watch->next[0] == '\0')
+	list_watch->kind = next_kind(list_watch);
+	lists = list_watch->kind == CALL_PAGE;
+	if (list_watch->version[0] == '\0' && list_watch->next[0] == '\0')
 		list_watch->options.begin_list(list_watch->options.userdata);
-	path = list_watch->lists ? list_path(list_watch) : watch_path(list_watch, seconds);
+	path = lists ? list_path(list_watch) : watch_path(list_watch, seconds);
 	request.path = path;
-	request.line = list_watch->lists ? NULL : watch_line;
-	request.done = list_watch->lists ? list_done : watch_done;
+	request.line = lists ? NULL : watch_line;
+	request.done = lists ? list_done : watch_done;
 	request.timeout_usec =
-		(list_watch->lists ? LIST_WATCH_LIST_SECONDS : seconds + LIST_WATCH_GRACE_SECONDS) *
+		(lists ? LIST_WATCH_LIST_SECONDS : seconds + LIST_WATCH_GRACE_SECONDS) *
 		USEC_PER_SEC;
 	list_watch->due_usec = monotonic_usec() + seconds * USEC_PER_SEC;
 	if (path)
 		r = http_client_call(list_watch->options.client, &request, &list_watch->call);
-	if (r == 0)
-		return;
-	(void) failed(&why, r, "%s: cannot send a request", list_watch->options.path);
-	fail(list_watch, 0, &why);
-	wait_at_least(list_watch, 0);
+	if (r < 0) {
+		(void) failed(&why, r, "%s: cannot send a request", list_watch->options.path);
+		fail(list_watch, 0, &why);
+		wait_at_least(list_watch, 0);
+	} else if (list_watch->kind == CALL_INITIAL) {
+		(void) sd_event_source_set_time_relative(list_watch->timer,
+							 LIST_WATCH_LIST_SECONDS * USEC_PER_SEC);
+		(void) sd_event_source_set_enabled(list_watch->timer, SD_EVENT_ONESHOT);
+	}
 }
 
-static int pause_over(sd_event_source *source, uint64_t usec, void *userdata)
+/* A pause is over; or the time for initial events: a server that knows nothing of them sends no
+ * bookmark behind them. */
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
+	struct list_watch *list_watch = userdata;
+	struct failure why = { 0 };
+
 	(void) source;
 	(void) usec;
-	call_next(userdata);
+	if (!list_watch->call) {
+		call_next(list_watch);
+		return 0;
+	}
+	*list_watch->options.has_no_watch_list = true;
+	(void) failed_plain(&why, -ETIMEDOUT, "%s: watch: its initial events did not end in %d s",
+			    list_watch->options.path, LIST_WATCH_LIST_SECONDS);
+	leave_watch(list_watch, 200, &why, true);
 	return 0;
 }
 
@@ -341,7 +441,7 @@ int list_watch_new(const struct list_watch_options *options, struct list_watch *
 		list_watch->options.watch_seconds = LIST_WATCH_SECONDS;
 	went_well(list_watch);
 	r = sd_event_add_time_relative(options->event, &list_watch->timer, CLOCK_MONOTONIC, 0, 0,
-				       pause_over, list_watch);
+				       on_timer, list_watch);
 	if (asprintf(&list_watch->path, "%s?%s%s", options->path, options->selector,
 		     *options->selector ? "&" : "") < 0)
 		list_watch->path = NULL;

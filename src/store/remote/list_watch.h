@@ -5,12 +5,16 @@
  * The reflector of client-go: a list in pages, then a watch from its resourceVersion, with
  * bookmarks, begun again when its time is over; after a broken connection, when the server ends it
  * earlier (it is being stopped), or has forgotten the version (410), the objects are listed again.
- * Between tries it waits, longer each time, with jitter, and at least what Retry-After asks.
+ * A server with WatchList sends the objects as the initial events of a watch instead, which a
+ * bookmark ends; where it refuses that (400, 422), or the bookmark does not come, they are listed
+ * in pages. Between tries it waits, longer each time, with jitter, and at least what Retry-After
+ * asks.
  *
- * An object is gone when the server said so: by a DELETED event, or by a list that came whole and
- * does not have it. No error (401, 403, 404, 410, 429, 5xx, a broken connection, half an answer) is
- * ever more than failed(). A list that is older than what was seen before says so, too: etcd was
- * restored, or another cluster answers, and what it lacks may have to stay. The loop thread only.
+ * An object is gone when the server said so: by a DELETED event, or by a list, or initial events
+ * up to their bookmark, that came whole and do not have it. No error (401, 403, 404, 410, 429, 5xx,
+ * a broken connection, half an answer) is ever more than failed(). A list that is older than what
+ * was seen before says so, too: etcd was restored, or another cluster answers, and what it lacks
+ * may have to stay. The loop thread only.
  */
 #pragma once
 
@@ -21,7 +25,7 @@ enum {
 	LIST_WATCH_PAGE = 100,             /* objects of a page: some milliseconds of the loop */
 	LIST_WATCH_PAUSE_MIN_MSEC = 800,   /* client-go's */
 	LIST_WATCH_PAUSE_MAX_MSEC = 30000, /* twice as long with jitter */
-	LIST_WATCH_LIST_SECONDS = 60,      /* for a page */
+	LIST_WATCH_LIST_SECONDS = 60,      /* for a page, or for all initial events */
 	LIST_WATCH_SECONDS = 300,          /* of a watch; twice as long with jitter */
 	/* The same of one that has a connection to itself (HTTP/1.1): nothing else shows that this
 	 * one is dead. */
@@ -38,10 +42,13 @@ struct list_watch_options {
 	uint64_t newest;      /* that was seen by a process before; 0: none */
 	/* Of a watch, twice as long with jitter; 0: LIST_WATCH_SECONDS. */
 	unsigned int watch_seconds;
+	/* Set when the server has no WatchList, for all its list_watches; NULL: lists in pages. */
+	bool *has_no_watch_list;
 	/* A list begins, or begins again after an error: nothing of it is known to be missing. */
 	void (*begin_list)(void *userdata);
 	void (*take)(void *userdata, const struct server_object *object); /* of the list */
-	/* The list came whole: what it did not have is not there. @went_back: see above. */
+	/* The list, or the initial events, came whole: what it did not have is not there.
+	 * @went_back: see above. */
 	void (*end_list)(void *userdata, bool went_back);
 	/* SERVER_ADDED, SERVER_MODIFIED and SERVER_DELETED. */
 	void (*change)(void *userdata, const struct server_event *event);

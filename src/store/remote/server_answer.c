@@ -171,6 +171,14 @@ static void take_error(const struct cJSON *status, const struct server_taker *ta
 	taker->event(taker->userdata, &event);
 }
 
+static bool ends_initial(const struct cJSON *bookmark)
+{
+	const struct cJSON *annotations = json_get(json_get(bookmark, "metadata"), "annotations");
+
+	return strcmp(json_string(json_get(annotations, "k8s.io/initial-events-end"), ""),
+		      "true") == 0;
+}
+
 int server_event_read(const struct kind_row *kind, const char *line, size_t length,
 		      const struct server_taker *taker, struct failure *reterr)
 {
@@ -194,6 +202,7 @@ int server_event_read(const struct kind_row *kind, const char *line, size_t leng
 		return 0;
 	}
 	event.object = name_of(item);
+	event.ends_initial = event.type == SERVER_BOOKMARK && ends_initial(item);
 	if (!is_kind(kind, item, "") || !take_version(item, version) ||
 	    (event.type != SERVER_BOOKMARK && *event.object.name == '\0'))
 		return failed_plain(reterr, -EPROTO,

@@ -33,6 +33,7 @@ struct server_event {
 	enum server_event_type type;
 	const char *version;         /* "" with SERVER_ERROR */
 	struct server_object object; /* of the first three */
+	bool ends_initial;           /* a SERVER_BOOKMARK behind the initial events */
 	int code;                    /* of SERVER_ERROR: an HTTP status */
 	const char *message;         /* of SERVER_ERROR */
 };
