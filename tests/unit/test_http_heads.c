@@ -80,7 +80,7 @@ static void test_two_lengths(void **state)
 	REFUSED("POST /podvol/v1/apply HTTP/1.1\r\n" HOST
 		"Content-Length: 0\r\nContent-Length: 60\r\n\r\n" SMUGGLED);
 	assert_non_null(strstr(served->reply, "\"kind\":\"Status\""));
-	assert_non_null(strstr(served->reply, "once stands twice"));
+	assert_non_null(strstr(served->reply, "once occurs twice"));
 	REFUSED("POST /podvol/v1/apply HTTP/1.1\r\n" HOST
 		"content-length: 5\r\nContent-Length: 5\r\n\r\nhello" SMUGGLED);
 	REFUSED("POST /podvol/v1/apply HTTP/1.1\r\n" HOST
