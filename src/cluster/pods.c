@@ -53,6 +53,7 @@ struct pods {
 	struct name *kept;   /* uids that a restored etcd lost */
 	uint64_t newest;     /* version that was taken into the store */
 	bool is_verified, is_complete;
+	bool is_listing;           /* not at its end */
 	struct complete *complete; /* the store will say so; NULL: not asked for, or it has */
 	bool must_list;            /* something was lost for want of memory */
 };
@@ -178,15 +179,20 @@ static void try_later(struct pods *pods, unsigned int seconds)
 	(void) sd_event_source_set_enabled(pods->timer, SD_EVENT_ONESHOT);
 }
 
+static void list_later(struct pods *pods)
+{
+	drop_queue(pods);
+	pods->must_list = true;
+	pods->check = identity_cancel(pods->check);
+	try_later(pods, AGAIN_SECONDS);
+}
+
 /* Too much waits, or there is no memory. What is half known proves nothing: it is listed again. */
 static void lose(struct pods *pods)
 {
 	if (!pods->must_list)
 		log_message(LOG_ERR, "out of memory: the pods are listed again");
-	drop_queue(pods);
-	pods->must_list = true;
-	pods->check = identity_cancel(pods->check);
-	try_later(pods, AGAIN_SECONDS);
+	list_later(pods);
 }
 
 /* ---- the end of a list ---- */
@@ -383,6 +389,7 @@ static void begin_list(void *userdata)
 {
 	struct pods *pods = userdata;
 
+	pods->is_listing = true;
 	/* What waits is older than what this list will bring. */
 	drop_queue(pods);
 	drop_names(&pods->listed);
@@ -417,6 +424,7 @@ static void end_list(void *userdata, bool went_back)
 	struct pods *pods = userdata;
 
 	(void) went_back;
+	pods->is_listing = false;
 	contact_note_news(pods->cluster);
 	if (pods->must_list)
 		return;
@@ -465,6 +473,12 @@ static void on_failed(void *userdata, int status, const struct failure *why)
 	struct pods *pods = userdata;
 
 	pods->is_verified = false;
+	/* What waits came from a server that may be another one when its identity is asked next. A
+	 * list that failed begins again by itself. */
+	if (pods->is_listing)
+		drop_queue(pods);
+	else if (pods->queue)
+		list_later(pods);
 	contact_note_failure(pods->cluster, status, why);
 }
 
