@@ -3,6 +3,7 @@
 import json
 
 import csi_world
+import node
 from node import claimed, equal, eventually, pod
 
 PATIENCE = csi_world.PATIENCE
@@ -36,11 +37,10 @@ class Claims:
         self.n.ctl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, objects)))
 
     def get(self, kind, name=None):
-        done = self.n.ctl("get", kind, *([name] if name else []), "-o", "json", status=None)
-        return json.loads(done.stdout) if done.returncode == 0 else None
+        return node.get(self.n, kind, name)
 
     def events(self):
-        return self.n.ctl("get", "events").stdout
+        return node.events(self.n)
 
     def delete(self, *arguments):
         self.n.ctl("delete", *arguments)

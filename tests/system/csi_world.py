@@ -4,7 +4,6 @@
 with_driver() makes a test of a function that takes a World. At its end the driver must not have been called out
 of CSI's order, whatever else the test looked at; a test that provokes that says so with allow_shouts().
 """
-import json
 import os
 import sys
 
@@ -52,8 +51,8 @@ class World:
     # -- drivers --
 
     def drivers(self):
-        """{name: state} as `podvolctl drivers` tells."""
-        return {row["name"]: row["state"] for row in json.loads(self.n.ctl("drivers", "-o", "json").stdout)["items"]}
+        """{name: state} as `podvolctl drivers` prints."""
+        return {row["name"]: row["state"] for row in node.get(self.n, "drivers")["items"]}
 
     def wait_driver(self, state):
         eventually(lambda: self.drivers().get(self.driver.name) == state, PATIENCE,

@@ -3,7 +3,7 @@
 import json
 import os
 
-from node import eventually
+from node import eventually, events, get
 
 API = "snapshot.storage.k8s.io/v1"
 DRIVER = "podvol/local"
@@ -43,13 +43,8 @@ def apply(n, *objects):
     n.ctl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, objects)))
 
 
-def get(n, kind, name):
-    done = n.ctl("get", kind, name, "-o", "json", status=None)
-    return json.loads(done.stdout) if done.returncode == 0 else None
-
-
 def said(n):
-    return lambda: f"{n.ctl('get', 'events').stdout}\n{n.ctl('get', 'pvc,pv,vs,vsc').stdout}"
+    return lambda: f"{events(n)}\n{n.ctl('get', 'pvc,pv,vs,vsc').stdout}"
 
 
 def wait(n, question):
@@ -66,7 +61,7 @@ def wait_error(n, name, text):
 
 
 def wait_event(n, text):
-    wait(n, lambda: text in n.ctl("get", "events").stdout)
+    wait(n, lambda: text in events(n))
 
 
 def wait_gone(n, kind, name):

@@ -117,14 +117,65 @@ def mountinfo(below, pid="self"):
 
 # ---- objects, as dictionaries: JSON is a manifest, too ----
 
-def ask(n, path):
-    """A GET to the socket by this process, for what tests ask again and again: its status and the body."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE)
-        connection.connect(n.socket)
-        connection.sendall(f"GET {path} HTTP/1.0\r\nHost: podvol\r\n\r\n".encode())
-        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+def ask(n, path, method="GET", body=None, accept="application/json"):
+    """One request to the socket by this process, for what tests ask again and again: its status and the body.
+
+    A podvolctl or curl takes a hundred times the processor time of that."""
+    content = "" if body is None else json.dumps(body)
+    lines = (f"{method} {path} HTTP/1.0", "Host: podvol", f"Accept: {accept}", "Content-Type: application/json",
+             f"Content-Length: {len(content)}", "", content)
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(PATIENCE)
+            connection.connect(n.socket)
+            connection.sendall("\r\n".join(lines).encode())
+            head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).partition(b"\r\n\r\n")
+    except OSError as error:
+        raise AssertionError(f"{method} {path}: {error}") from error
+    assert head, f"{method} {path}: no answer"
     return int(head.split()[1]), body.decode()
+
+
+def read(n, path):
+    """The object at a path; None: there is none."""
+    code, text = ask(n, path)
+    assert code in (200, 404), f"GET {path}: {code} {text}"
+    return json.loads(text) if code == 200 else None
+
+
+# {plural, singular or short name: path of its objects}: of views, and once asked for of all kinds.
+known_kinds = {name: f"/podvol/v1/{name}"
+               for name in ("volumes", "operations", "steps", "manifests", "statistics", "holds", "drivers")}
+known_kinds["stats"] = known_kinds["statistics"]
+
+
+def get(n, kind, name=None, everywhere=False):
+    """What podvolctl get prints as JSON: an object of the namespace `default`, None if there is none, or a list.
+
+    Rows of views are those of all namespaces."""
+    if kind not in known_kinds:
+        known_kinds.update(kinds(n))
+    path = known_kinds[kind].replace("/namespaces/default", "" if everywhere else "/namespaces/default")
+    return read(n, path + (f"/{name}" if name else ""))
+
+
+def kinds(n):
+    discovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    found = {}
+    for top in ("/api", "/apis"):
+        for group in json.loads(ask(n, top, accept=discovery)[1])["items"]:
+            for version in reversed(group["versions"]):  # the preferred one is the first
+                for row in version["resources"]:
+                    path = "/".join([top, *filter(None, [group["metadata"].get("name")]), version["version"],
+                                     *(["namespaces/default"] if row["scope"] == "Namespaced" else []), row["resource"]])
+                    found.update(dict.fromkeys([row["resource"], row["singularResource"], *row.get("shortNames", [])], path))
+    return found
+
+
+def events(n):
+    """What podvolctl get events prints, a line for each, without its columns' widths and times."""
+    return "\n".join(f"{e['type']} {e['reason']} {e['involvedObject']['kind'].lower()}/{e['involvedObject']['name']} "
+                     f"{e['message']}" for e in get(n, "events")["items"])
 
 
 def curl_text(n, path, *options):
@@ -268,12 +319,12 @@ class Node:
 
     def wait(self, name):
         """Until the pod of a manifest just written is known, and its volumes are mounted."""
-        eventually(lambda: self.ctl("get", "pods", name, status=None).returncode == 0, what=f"pod {name}")
+        eventually(lambda: get(self, "pods", name), what=f"pod {name}")
         self.ctl("wait", name)
 
     def volumes(self):
         """The rows of `podvolctl get volumes`, as dictionaries."""
-        return json.loads(self.ctl("get", "volumes", "-o", "json").stdout)["items"]
+        return get(self, "volumes")["items"]
 
     def states(self):
         """{(pod, volume): state}"""
@@ -297,10 +348,13 @@ class Node:
 
         What is as it was after that stays so: instead of a sleep, where nothing is to happen. An idle loop does not
         turn, so an object that no pod uses comes and goes."""
-        ignored = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "sync-loop"}}
+        path = "/api/v1/namespaces/default/configmaps"
+
+        def expect(status, *request):
+            equal(ask(self, *request)[0], status, request)
         for _ in range(rounds):
-            self.wait_sync_loop(lambda: self.ctl("apply", "-f", "-", input=json.dumps(ignored)))
-            self.wait_sync_loop(lambda: self.ctl("delete", "configmap", "sync-loop"))
+            self.wait_sync_loop(lambda: expect(201, path, "POST", {"metadata": {"name": "sync-loop"}}))
+            self.wait_sync_loop(lambda: expect(200, f"{path}/sync-loop", "DELETE"))
             eventually(lambda: not self.works(), what="threads that have nothing to do")
 
     def works(self):

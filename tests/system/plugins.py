@@ -9,7 +9,7 @@ import os
 import subprocess
 
 import node
-from node import equal, eventually, pod, volume
+from node import equal, eventually, events, pod, volume
 
 DIRECTORY = "/etc/podvol/plugins"
 SCRIPT = """#!/bin/sh
@@ -135,10 +135,6 @@ def processes(n):
         if DIRECTORY.encode() in line or n.top.encode() + b"/marker" in line:
             found.append(int(pid))
     return found
-
-
-def events(n):
-    return n.ctl("get", "events").stdout
 
 
 def point(n, name):

@@ -3,7 +3,7 @@
 import json
 import os
 
-from node import eventually
+from node import eventually, events, get
 
 
 def storage_class(name, provisioner="podvol/local", parameters=None, annotations=None, **more):
@@ -28,18 +28,13 @@ def apply(n, *objects):
     n.ctl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, objects)))
 
 
-def get(n, kind, name=None):
-    done = n.ctl("get", kind, *([name] if name else []), "-o", "json", status=None)
-    return json.loads(done.stdout) if done.returncode == 0 else None
-
-
 def phase(n, name):
     found = get(n, "pvc", name)
     return found and found.get("status", {}).get("phase")
 
 
 def wait_phase(n, name, wanted):
-    eventually(lambda: phase(n, name) == wanted, what=lambda: f"{wanted}; {n.ctl('get', 'events').stdout}")
+    eventually(lambda: phase(n, name) == wanted, what=lambda: f"{wanted}; {events(n)}")
 
 
 def volume_of(n, name):
@@ -51,8 +46,4 @@ def path_of(volume):
 
 
 def wait_gone(n, kind, name):
-    eventually(lambda: get(n, kind, name) is None, what=lambda: f"{kind} {name} gone; {n.ctl('get', 'events').stdout}")
-
-
-def events(n):
-    return n.ctl("get", "events").stdout
+    eventually(lambda: get(n, kind, name) is None, what=lambda: f"{kind} {name} gone; {events(n)}")
