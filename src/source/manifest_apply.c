@@ -202,6 +202,32 @@ static void start_waiting(struct manifest_apply *apply)
 	}
 }
 
+/* What is stored says all that is asked of the document while nothing is to be written: one object
+ * in memory instead of two. */
+static void drop_document(const struct manifest_pending *pending, const struct object *result)
+{
+	struct manifest_definition *definition = pending->key->definitions;
+
+	/* Another document would have asked again. */
+	if (pending->step != MANIFEST_STEP_CREATE && pending->step != MANIFEST_STEP_UPDATE)
+		return;
+	if (pending->key->ask_again || !definition || !definition->entry->text)
+		return;
+	definition->is_unread = true;
+	manifest_apply_stored(pending->apply, result);
+}
+
+void manifest_apply_stored(struct manifest_apply *apply, const struct object *stored)
+{
+	const struct manifest_key *key = manifest_catalog_key(apply->catalog, stored);
+	struct manifest_definition *definition = key ? key->definitions : NULL;
+
+	if (!definition || !definition->is_unread || definition->object == stored)
+		return;
+	(void) object_unref(definition->object);
+	definition->object = object_ref(stored);
+}
+
 static void on_answer(void *userdata, int error, const struct object *result,
 		      const struct failure *why)
 {
@@ -218,6 +244,8 @@ static void on_answer(void *userdata, int error, const struct object *result,
 		free(key->used_uid);
 		key->used_uid = NULL;
 	}
+	if (error == 0 && result)
+		drop_document(pending, result);
 	/* A created object was deleted first, so this one is due again; so is a pod to replace. */
 	if (error == 0 && pending->step == MANIFEST_STEP_REPLACE)
 		key->ask_again = true;

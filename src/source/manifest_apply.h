@@ -39,5 +39,9 @@ void manifest_apply_done(struct manifest_apply *apply);
  * forgotten. */
 void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key);
 
+/* An object is stored as it is now: a definition that has it in place of its document keeps no
+ * older version in memory. */
+void manifest_apply_stored(struct manifest_apply *apply, const struct object *stored);
+
 /* A uid may be free that was in use; NULL: any. What was refused with it becomes affected. */
 void manifest_apply_uid_freed(struct manifest_apply *apply, const char *uid);

@@ -28,7 +28,7 @@ struct manifest_definition {
 	size_t index;        /* of the document in its file */
 	unsigned int line;   /* where it begins */
 	uint64_t since_usec; /* real time; when the file was first read with it */
-	bool is_unread;      /* @object is what was stored; the document was not parsed */
+	bool is_unread;      /* @object is what is stored; the document is not in memory */
 };
 
 /* Something is wrong with a file or one of its documents. */

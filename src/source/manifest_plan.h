@@ -23,7 +23,7 @@ struct manifest_facts {
 	const struct object *wanted; /* by the first file that has it; NULL: by none */
 	const char *file;            /* that file */
 	uint64_t hash;               /* of that document */
-	bool is_unread; /* which was not parsed in this process: @wanted was stored from it */
+	bool is_unread;              /* which is not in memory: @wanted was stored from it */
 	const struct object *stored; /* NULL: not there */
 	struct manifest_mark mark;   /* of @stored */
 	enum manifest_absence absence;

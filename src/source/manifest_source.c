@@ -381,6 +381,8 @@ static void on_changes(void *userdata)
 	while ((r = store_watch_next(source->watch, &change)) > 0)
 		if (change->type == STORE_DELETED)
 			on_deleted(source, change->object);
+		else
+			manifest_apply_stored(&source->apply, change->object);
 	if (r < 0 && watch_again(source) < 0)
 		log_message(LOG_ERR, "manifests: cannot watch the store any more");
 	finish(source);

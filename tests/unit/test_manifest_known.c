@@ -243,6 +243,21 @@ static void object_deleted_later_comes_back_from_its_text(void **state)
 	assert_int_equal(restart(world), 0);
 }
 
+/* What is stored is in memory once; the document is read again when it is needed. */
+static void applied_document_is_not_kept(void **state)
+{
+	struct manifest_world *world = *state;
+	cleanup_free char *uid = NULL;
+
+	put_pods(world);
+	uid = uid_of(world, "b");
+	atomic_store(&parsed, 0);
+	assert_int_equal(world_delete(&world->store, KIND_POD, "default", "b"), 0);
+	(void) wait_for_object(world, KIND_POD, "b");
+	assert_string_not_equal(stored(world, KIND_POD, "b")->meta.uid, uid);
+	assert_int_equal(atomic_load(&parsed), 1);
+}
+
 static void file_that_breaks_later_keeps_what_it_had(void **state)
 {
 	struct manifest_world *world = *state;
@@ -274,6 +289,7 @@ int main(void)
 		TEST(old_record_is_not_believed),
 		TEST(files_with_problems_are_reported_at_each_start),
 		TEST(object_deleted_later_comes_back_from_its_text),
+		TEST(applied_document_is_not_kept),
 		TEST(file_that_breaks_later_keeps_what_it_had),
 	};
 
