@@ -5,6 +5,7 @@
 #include "plugins/csi_paths.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/kinds/vol_data.h"
 #include "plugins/layout.h"
 
@@ -17,10 +18,9 @@ char *csi_inline_handle(const char *pod_uid, const char *volume_name)
 	cleanup_free char *text = NULL;
 
 	assert(pod_uid && volume_name);
-	if (asprintf(&text, "%s%s", pod_uid, volume_name) < 0) {
-		text = NULL;
+	text = new_text("%s%s", pod_uid, volume_name);
+	if (!text)
 		return NULL;
-	}
 	return csi_hashed_name(text);
 }
 
@@ -98,12 +98,9 @@ int csi_block_path(enum csi_block_place place, const char *volume_name, char **r
 char *csi_path_beside(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
-	char *beside;
 
 	assert(slash && name);
-	if (asprintf(&beside, "%.*s/%s", (int) (slash - path), path, name) < 0)
-		return NULL;
-	return beside;
+	return new_text("%.*s/%s", (int) (slash - path), path, name);
 }
 
 int csi_split_unique_name(const char *unique_name, char **ret_driver, char **ret_handle)

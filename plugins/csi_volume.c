@@ -5,6 +5,7 @@
 #include "plugins/csi_volume.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "csi/csi.pb-c.h"
 
 #include <assert.h>
@@ -135,9 +136,9 @@ static int take_label(struct csi_volume *volume, struct failure *reterr)
 	if (!wants_label(volume))
 		return 0;
 	volume->mount_flags = calloc(count + 1, sizeof(*volume->mount_flags));
-	if (asprintf(&volume->selinux_label, "%s:object_r:container_file_t:%s",
-		     *pod->selinux_user ? pod->selinux_user : "system_u", pod->selinux_level) < 0)
-		volume->selinux_label = NULL;
+	volume->selinux_label =
+		new_text("%s:object_r:container_file_t:%s",
+			 *pod->selinux_user ? pod->selinux_user : "system_u", pod->selinux_level);
 	if (!volume->mount_flags || !volume->selinux_label)
 		return failed(reterr, -ENOMEM, "cannot prepare volume '%s'", volume->name);
 	for (size_t i = 0; i < count; i++)

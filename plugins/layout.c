@@ -5,6 +5,7 @@
 #include "plugins/layout.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,10 +71,6 @@ int layout_child(const char *base, const char *name, char **ret, struct failure 
 
 char *layout_absolute(const char *root_dir, const char *relative)
 {
-	char *path;
-
 	assert(root_dir);
-	if (!relative || asprintf(&path, "%s/%s", root_dir, relative) < 0)
-		return NULL;
-	return path;
+	return relative ? new_text("%s/%s", root_dir, relative) : NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
 
@@ -35,10 +36,9 @@ static int scratch_init(struct scratch *scratch, const struct plugin_host *host,
 
 	assert(scratch && host && name);
 	scratch->host = host;
-	if (asprintf(&ready_name, "%s%s", name->ready_prefix, name->volume_name) < 0) {
-		ready_name = NULL;
+	ready_name = new_text("%s%s", name->ready_prefix, name->volume_name);
+	if (!ready_name)
 		return failed(reterr, -ENOMEM, "cannot name volume '%s'", name->volume_name);
-	}
 	r = layout_pod_path(name->pod_uid, "volumes", name->plugin_name, name->volume_name,
 			    &scratch->path, reterr);
 	if (r == 0)

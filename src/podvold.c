@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config.h"
 #include "controller/controller.h"
 #include "object/json/json.h"
@@ -102,10 +103,9 @@ static int open_sockets(const struct config *config, struct api_options *api_opt
 		.others_may_read = config->others_may_read,
 	};
 
-	if (asprintf(&path, "%s/podvol.sock", config->run_dir) < 0) {
-		path = NULL;
+	path = new_text("%s/podvol.sock", config->run_dir);
+	if (!path)
 		return failed(reterr, -ENOMEM, "cannot create the socket");
-	}
 	options.socket_path = path;
 	return api_listen(&options, api_options->listeners, &api_options->listener_count, reterr);
 }

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/trusted_path.h"
 #include "object/json/json.h"
 
@@ -149,10 +150,9 @@ int exec_program_find(const char *name, struct exec_program *ret, struct failure
 	assert(name && ret);
 	if (!is_name(name))
 		return failed_plain(reterr, -EINVAL, "'%s' is not the name of a plugin", name);
-	if (asprintf(&program.path, EXEC_DIRECTORY "/%s", name) < 0) {
-		program.path = NULL;
+	program.path = new_text(EXEC_DIRECTORY "/%s", name);
+	if (!program.path)
 		return failed(reterr, -ENOMEM, "cannot find plugin '%s'", name);
-	}
 	r = check_file(program.path, reterr);
 	if (r == 0)
 		r = read_settings(&program, reterr);

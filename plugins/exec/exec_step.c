@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fnv1a.h"
+#include "base/text.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_source.h"
 #include "plugins/layout.h"
@@ -109,10 +110,8 @@ int exec_step_init(struct exec_step *step, const struct volume_request *request,
 	step->unique_name = strdup(request->unique_name);
 	step->pod_uid = strdup(request->pod_uid ?: "");
 	if (!step->unique_name || !step->pod_uid ||
-	    asprintf(&directory, "%s^%s", step->name, step->handle) < 0) {
-		directory = NULL;
+	    !(directory = new_text("%s^%s", step->name, step->handle)))
 		return failed(reterr, -ENOMEM, "cannot request volume '%s'", request->unique_name);
-	}
 	r = layout_child(EXEC_STAGING_BASE, directory, &step->staging_path, reterr);
 	if (r == 0 && request->pod_uid)
 		r = layout_pod_path(request->pod_uid, "volumes", EXEC_PLUGIN_NAME,

@@ -6,6 +6,7 @@
 
 #include "agent/parts.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "controller/local/local_plan.h"
 
 bool cluster_mode(const struct agent *agent)
@@ -22,11 +23,10 @@ int cluster_mode_make_directory(struct agent *agent, struct failure *reterr)
 {
 	cleanup_close int fd = -EBADF;
 
-	if (asprintf(&agent->own.store_dir, "%s%s", agent->config->state_dir,
-		     cluster_mode(agent) ? "/cluster" : "") < 0) {
-		agent->own.store_dir = NULL;
+	agent->own.store_dir =
+		new_text("%s%s", agent->config->state_dir, cluster_mode(agent) ? "/cluster" : "");
+	if (!agent->own.store_dir)
 		return failed(reterr, -ENOMEM, "cannot open the store");
-	}
 	fd = make_host_directories(agent->own.store_dir, 0700, reterr);
 	return fd < 0 ? fd : 0;
 }

@@ -12,6 +12,7 @@
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -37,10 +38,8 @@ static int get_object(struct cli *cli, const char *collection, const char *name,
 {
 	cleanup_free char *escaped = podvol_escape(name), *path = NULL;
 
-	if (!escaped || asprintf(&path, "%s/%s", collection, escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("%s/%s", collection, escaped)))
 		return -ENOMEM;
-	}
 	return podvol_object_get(cli->podvol, path, ret);
 }
 
@@ -53,10 +52,8 @@ static int find_claimed(struct cli *cli, const char *claim, char **ret)
 	int r;
 
 	if (!escaped ||
-	    asprintf(&collection, "/api/v1/namespaces/%s/persistentvolumeclaims", escaped) < 0) {
-		collection = NULL;
+	    !(collection = new_text("/api/v1/namespaces/%s/persistentvolumeclaims", escaped)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	r = get_object(cli, collection, claim, &object);
 	if (r < 0)
 		return cli_failed(cli, r);
@@ -123,11 +120,9 @@ static int find_snapshot(struct cli *cli, const char *name, char **ret)
 	int r;
 
 	if (!escaped ||
-	    asprintf(&collection, "/apis/snapshot.storage.k8s.io/v1/namespaces/%s/volumesnapshots",
-		     escaped) < 0) {
-		collection = NULL;
+	    !(collection = new_text(
+		      "/apis/snapshot.storage.k8s.io/v1/namespaces/%s/volumesnapshots", escaped)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	r = get_object(cli, collection, name, &object);
 	if (r < 0)
 		return cli_failed(cli, r);
@@ -156,11 +151,8 @@ static const char *snapshot_in(const char *word)
 static char *absolute(const char *path)
 {
 	cleanup_free char *here = path[0] == '/' ? strdup("") : getcwd(NULL, 0);
-	char *made;
 
-	if (!here || asprintf(&made, "%s%s%s", here, *here ? "/" : "", path) < 0)
-		return NULL;
-	return made;
+	return here ? new_text("%s%s%s", here, *here ? "/" : "", path) : NULL;
 }
 
 /* "pvc/NAME" as kubectl takes it, else a volume's name. */
@@ -253,10 +245,8 @@ static int check_unwanted(void *userdata, struct failure *reterr)
 	if (!call->volume)
 		return 0;
 	escaped = podvol_escape(call->volume);
-	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
 		return failed(reterr, -ENOMEM, "cannot ask who uses it");
-	}
 	r = podvol_table_get(call->cli->podvol, path, &uses);
 	if (r == -ENOENT)
 		return 0;

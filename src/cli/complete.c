@@ -10,6 +10,7 @@
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -114,10 +115,9 @@ static void offer_names(const struct completion *completion, const char *kind_wo
 	for (size_t row = 0; row < podvol_table_rows(table); row++) {
 		cleanup_free char *text = NULL;
 
-		if (asprintf(&text, "%s%s%s%s", before,
-			     everywhere ? podvol_table_row_namespace(table, row) : "",
-			     everywhere ? "/" : "", podvol_table_row_name(table, row)) < 0)
-			text = NULL;
+		text = new_text("%s%s%s%s", before,
+				everywhere ? podvol_table_row_namespace(table, row) : "",
+				everywhere ? "/" : "", podvol_table_row_name(table, row));
 		if (text && *podvol_table_row_name(table, row))
 			offer(completion, text, kind->singular);
 	}
@@ -149,10 +149,8 @@ static void offer_pairs(const struct completion *completion)
 	cleanup_free char *kind = strndup(completion->word, (size_t) (slash - completion->word));
 	cleanup_free char *before = NULL;
 
-	if (!kind || asprintf(&before, "%s/", kind) < 0) {
-		before = NULL;
+	if (!kind || !(before = new_text("%s/", kind)))
 		return;
-	}
 	offer_names(completion, kind, before, false);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/direct/direct.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -86,11 +87,9 @@ static int call_by_daemon(struct cli *cli, const char *driver, const char *metho
 	int r;
 
 	if (!name || !escaped ||
-	    asprintf(&path, "/podvol/v1/drivers/%s/call?method=%s&timeout=%ums", name, escaped,
-		     cli->timeout_msec ? cli->timeout_msec : 1) < 0) {
-		path = NULL;
+	    !(path = new_text("/podvol/v1/drivers/%s/call?method=%s&timeout=%ums", name, escaped,
+			      cli->timeout_msec ? cli->timeout_msec : 1)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	request.path = path;
 	request.body_length = strlen(text);
 	r = podvol_request(cli->podvol, &request, &reply);

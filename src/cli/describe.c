@@ -10,6 +10,7 @@
 #include "cli/kinds.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -113,10 +114,9 @@ char *describe_events_path(const char *kind, const char *name_space, const char 
 	cleanup_free char *selector = NULL, *escaped = NULL, *escaped_space = NULL;
 	char *path;
 
-	if (asprintf(&selector, "involvedObject.kind=%s,involvedObject.name=%s", kind, name) < 0) {
-		selector = NULL;
+	selector = new_text("involvedObject.kind=%s,involvedObject.name=%s", kind, name);
+	if (!selector)
 		return NULL;
-	}
 	escaped = podvol_escape(selector);
 	escaped_space = podvol_escape(name_space);
 	if (!escaped || !escaped_space ||
@@ -211,10 +211,9 @@ static int print_holds(struct cli *cli, const char *pod)
 	struct podvol_table *holds = NULL;
 	int r;
 
-	if (asprintf(&path, "/podvol/v1/pods/%s/holds", pod) < 0) {
-		path = NULL;
+	path = new_text("/podvol/v1/pods/%s/holds", pod);
+	if (!path)
 		return -ENOMEM;
-	}
 	r = podvol_table_get(cli->podvol, path, &holds);
 	if (r < 0)
 		return r;
@@ -318,10 +317,8 @@ int describe_uses(struct cli *cli, const char *volume)
 	struct podvol_table *uses = NULL;
 	int r;
 
-	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
 		return -ENOMEM;
-	}
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r == 0)
 		print_uses(cli, uses);
@@ -337,10 +334,8 @@ static int describe_volume(struct cli *cli, const char *word)
 	struct podvol_table *uses = NULL;
 	int r;
 
-	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
 		return cli_end(cli, EXIT_FAILED, "out of memory");
-	}
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r < 0)
 		return cli_failed(cli, r);

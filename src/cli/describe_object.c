@@ -10,6 +10,7 @@
 #include "cli/kinds.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -203,12 +204,10 @@ static int print_copy(struct cli *cli, const struct kind *kind, const struct cJS
 	if (!volume && strcmp(kind->name, "PersistentVolumeClaim") != 0 &&
 	    strcmp(kind->name, "VolumeSnapshot") != 0)
 		return 0;
-	if (asprintf(&about, "%s %s/%s", kind->name,
-		     json_string(json_get(metadata, "namespace"), ""),
-		     json_string(json_get(metadata, "name"), "")) < 0) {
-		about = NULL;
+	about = new_text("%s %s/%s", kind->name, json_string(json_get(metadata, "namespace"), ""),
+			 json_string(json_get(metadata, "name"), ""));
+	if (!about)
 		return -ENOMEM;
-	}
 	r = podvol_table_get(cli->podvol, "/podvol/v1/operations", &operations);
 	for (size_t row = 0; r == 0 && row < podvol_table_rows(operations); row++)
 		if (is_copy_of(operations, row, about, volume))

@@ -12,6 +12,7 @@
 #include "cli/kinds.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -58,14 +59,9 @@ static int get_yaml(struct edit *edit)
 /* Comments on top of the object; a reason's line breaks would end its comment. */
 static char *with_head(const char *reason, const char *yaml)
 {
-	char *text;
-
-	if (asprintf(&text,
-		     "# Save to send the change; leave it as it is, or empty, to give up.\n"
-		     "%s%s%s%s",
-		     *reason ? "# Refused: " : "", reason, *reason ? "\n" : "", yaml) < 0)
-		return NULL;
-	return text;
+	return new_text("# Save to send the change; leave it as it is, or empty, to give up.\n"
+			"%s%s%s%s",
+			*reason ? "# Refused: " : "", reason, *reason ? "\n" : "", yaml);
 }
 
 static const char *without_head(const char *text)
@@ -123,10 +119,9 @@ static int run_editor(struct edit *edit)
 
 	if (visual && *visual)
 		editor = visual;
-	if (asprintf(&command, "%s \"$1\"", editor && *editor ? editor : "vi") < 0) {
-		command = NULL;
+	command = new_text("%s \"$1\"", editor && *editor ? editor : "vi");
+	if (!command)
 		return EXIT_FAILED;
-	}
 	words[2] = command;
 	r = posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ);
 	if (r != 0)

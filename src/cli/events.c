@@ -7,6 +7,7 @@
 #include "cli/kinds.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -14,16 +15,12 @@
 static char *query_for_pod(const char *name)
 {
 	cleanup_free char *selector = NULL, *escaped = NULL;
-	char *query;
 
-	if (asprintf(&selector, "involvedObject.kind=Pod,involvedObject.name=%s", name) < 0) {
-		selector = NULL;
+	selector = new_text("involvedObject.kind=Pod,involvedObject.name=%s", name);
+	if (!selector)
 		return NULL;
-	}
 	escaped = podvol_escape(selector);
-	if (!escaped || asprintf(&query, "fieldSelector=%s", escaped) < 0)
-		return NULL;
-	return query;
+	return escaped ? new_text("fieldSelector=%s", escaped) : NULL;
 }
 
 /* "NAME", "NAMESPACE/NAME", and "pod/NAME" as kubectl writes it. */

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -237,10 +238,9 @@ static bool explain_holds(struct cli *cli, const char *pod, const char *base)
 	cleanup_free char *path = NULL;
 	const struct cJSON *hold;
 
-	if (asprintf(&path, "%s/holds", base) < 0) {
-		path = NULL;
+	path = new_text("%s/holds", base);
+	if (!path)
 		return false;
-	}
 	if (get_tree_if_there(cli, path, &tree) != EXIT_DONE || !tree)
 		return false;
 	for (hold = json_first(json_get(tree, "items")); hold; hold = json_next(hold)) {
@@ -455,10 +455,9 @@ static int get_rows(struct cli *cli, const char *base, const char *end, struct c
 {
 	cleanup_free char *path = NULL;
 
-	if (asprintf(&path, "%s/%s", base, end) < 0) {
-		path = NULL;
+	path = new_text("%s/%s", base, end);
+	if (!path)
 		return EXIT_FAILED;
-	}
 	return get_tree_if_there(cli, path, ret);
 }
 

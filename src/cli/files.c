@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -126,10 +127,9 @@ static int add_entry(struct cli *cli, struct file_list *list, const char *direct
 	cleanup_free char *path = NULL;
 	struct stat facts;
 
-	if (asprintf(&path, "%s/%s", directory, name) < 0) {
-		path = NULL;
+	path = new_text("%s/%s", directory, name);
+	if (!path)
 		return -ENOMEM;
-	}
 	if (stat(path, &facts) < 0)
 		return 0; /* went away, or leads nowhere */
 	if (S_ISDIR(facts.st_mode) && depth > 0)

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <poll.h>
 #include <string.h>
@@ -92,10 +93,8 @@ static int is_waiting(struct cli *cli, const struct cJSON *claim, bool *ret)
 	*ret = false;
 	if (!*class || *json_string(json_get(annotations, ANNOTATION), ""))
 		return EXIT_DONE;
-	if (!escaped || asprintf(&path, "/apis/storage.k8s.io/v1/storageclasses/%s", escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("/apis/storage.k8s.io/v1/storageclasses/%s", escaped)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	status = get_tree(cli, path, &tree);
 	*ret = strcmp(text_of(tree, "volumeBindingMode"), "WaitForFirstConsumer") == 0;
 	return status;
@@ -139,10 +138,8 @@ int claim_volume_here(struct cli *cli, const char *collection, const char *name,
 	if (!escaped || asprintf(&path, "%s/%s", collection, escaped) < 0)
 		path = NULL;
 	if (!path ||
-	    asprintf(&watched, "%s?fieldSelector=metadata.name%%3D%s", collection, escaped) < 0) {
-		watched = NULL;
+	    !(watched = new_text("%s?fieldSelector=metadata.name%%3D%s", collection, escaped)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	status = get_tree(cli, path, &claim);
 	if (status == EXIT_DONE)
 		status = is_waiting(cli, claim, &waits);

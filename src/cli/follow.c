@@ -11,6 +11,7 @@
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <poll.h>
 #include <string.h>
@@ -151,15 +152,12 @@ static char *watch_path(const struct get_request *request, const struct get_targ
 
 	if (!target->name)
 		return get_path(request, target);
-	if (asprintf(&selector, "metadata.name=%s", target->name) < 0) {
-		selector = NULL;
+	selector = new_text("metadata.name=%s", target->name);
+	if (!selector)
 		return NULL;
-	}
 	escaped = podvol_escape(selector);
-	if (!escaped || asprintf(&query, "fieldSelector=%s", escaped) < 0) {
-		query = NULL;
+	if (!escaped || !(query = new_text("fieldSelector=%s", escaped)))
 		return NULL;
-	}
 	return kinds_path(target->kind, everywhere ? NULL : request->name_space, NULL, query);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -21,10 +22,8 @@ int verb_force_unstage(struct cli *cli)
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name || asprintf(&path, "/podvol/v1/volumes/%s/force", name) < 0) {
-		path = NULL;
+	if (!name || !(path = new_text("/podvol/v1/volumes/%s/force", name)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
 	if (r == 0) {

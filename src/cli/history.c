@@ -10,6 +10,7 @@
 #include "cli/get.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -65,11 +66,9 @@ static bool is_about(const struct subject *subject, const struct cJSON *event)
 	const char *kind = text_of(event, "involvedObject.kind");
 	cleanup_free char *name = NULL;
 
-	if (asprintf(&name, "%s%s%s", space, *space ? "/" : "",
-		     text_of(event, "involvedObject.name")) < 0) {
-		name = NULL;
+	name = new_text("%s%s%s", space, *space ? "/" : "", text_of(event, "involvedObject.name"));
+	if (!name)
 		return false;
-	}
 	if (strcmp(name, *space ? subject->full_name : subject->word) == 0)
 		return true;
 	for (const struct cJSON *row = json_first(json_get(subject->volumes, "items")); row;

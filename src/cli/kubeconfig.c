@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -54,10 +55,8 @@ int verb_kubeconfig(struct cli *cli)
 	if (name)
 		request.accept = NULL;
 
-	if (!escaped || asprintf(&path, "/podvol/v1/kubeconfig?server=%s", escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("/podvol/v1/kubeconfig?server=%s", escaped)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
 	if (r == 0 && !name)

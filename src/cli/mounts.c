@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cli/output/screen.h"
 
 #include <assert.h>
@@ -58,12 +59,10 @@ static char *parameter(const struct cli *cli, const char *option, const char *ke
 {
 	const char *value = cli_value(cli, option);
 	cleanup_free char *escaped = podvol_escape(value ?: "");
-	char *text = NULL;
 
-	if (!escaped || asprintf(&text, "%s%s%s%s", value ? "&" : "", value ? key : "",
-				 value ? "=" : "", escaped) < 0)
-		return NULL;
-	return text;
+	return escaped ? new_text("%s%s%s%s", value ? "&" : "", value ? key : "", value ? "=" : "",
+				  escaped)
+		       : NULL;
 }
 
 static int mounts_path(const struct cli *cli, const char *pod, unsigned int timeout_msec,

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/direct/direct.h"
 
 #include <string.h>
@@ -92,11 +93,10 @@ static int wait_mounted(struct cli *cli, const struct podvol_table *applied)
 
 		if (strcmp(podvol_table_cell(applied, row, kind), "Pod") != 0)
 			continue;
-		if (asprintf(&pod, "%s/%s", podvol_table_cell(applied, row, name_space),
-			     podvol_table_cell(applied, row, name)) < 0) {
-			pod = NULL;
+		pod = new_text("%s/%s", podvol_table_cell(applied, row, name_space),
+			       podvol_table_cell(applied, row, name));
+		if (!pod)
 			return EXIT_FAILED;
-		}
 		cli_about_pod(cli, pod);
 		warned = cli_warn_of_unused(cli, pod);
 		r = wait_in_steps(cli, pod, &end, step_mount, &volumes);

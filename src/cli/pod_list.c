@@ -8,6 +8,7 @@
 #include "cli/kinds.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -207,10 +208,8 @@ static int read_selected(struct cli *cli, const char *labels, struct pod_list *r
 
 	if (status != EXIT_DONE)
 		return status;
-	if (!escaped || asprintf(&query, "labelSelector=%s", escaped) < 0) {
-		query = NULL;
+	if (!escaped || !(query = new_text("labelSelector=%s", escaped)))
 		return EXIT_FAILED;
-	}
 	path = kinds_path(kind, cli->name_space ? cli->name_space : "default", NULL, query);
 	r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;
 	if (r < 0)

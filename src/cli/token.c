@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -93,10 +94,8 @@ static int revoke_token(struct cli *cli)
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name || asprintf(&path, "%s/%s", is_certificate ? CERTIFICATES : TOKENS, name) < 0) {
-		path = NULL;
+	if (!name || !(path = new_text("%s/%s", is_certificate ? CERTIFICATES : TOKENS, name)))
 		return cli_failed(cli, -ENOMEM);
-	}
 	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
 	podvol_reply_done(&reply);

@@ -5,6 +5,7 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/json.h"
 
 #include <string.h>
@@ -25,11 +26,9 @@ int podvol_container_mounts_request(struct podvol *podvol, const char *pod, cons
 	escaped = podvol_escape(container ? container : "");
 	format_word = podvol_escape(format ? format : "table");
 	if (!escaped || !format_word ||
-	    asprintf(&words, "mounts?timeout=%ums&format=%s%s%s", timeout_msec, format_word,
-		     container ? "&container=" : "", escaped) < 0) {
-		words = NULL;
+	    !(words = new_text("mounts?timeout=%ums&format=%s%s%s", timeout_msec, format_word,
+			       container ? "&container=" : "", escaped)))
 		return handle_failed(podvol, -ENOMEM, "out of memory");
-	}
 	r = handle_new_request(podvol, pod, words, timeout_msec, &owned);
 	if (r < 0)
 		return r;
@@ -151,10 +150,8 @@ int podvol_hold_remove_request(struct podvol *podvol, const char *pod, const cha
 	if (!podvol || !id || !ret)
 		return -EINVAL;
 	escaped = podvol_escape(id);
-	if (!escaped || asprintf(&words, "holds/%s", escaped) < 0) {
-		words = NULL;
+	if (!escaped || !(words = new_text("holds/%s", escaped)))
 		return handle_failed(podvol, -ENOMEM, "out of memory");
-	}
 	r = handle_new_request(podvol, pod, words, 0, &owned);
 	if (r < 0)
 		return r;

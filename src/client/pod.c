@@ -8,6 +8,7 @@
 #include "client/handle.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -165,10 +166,9 @@ static int make_request(struct podvol *podvol, const char *pod, const char *verb
 
 	if (!podvol || !ret)
 		return -EINVAL;
-	if (asprintf(&words, "%s%stimeout=%ums", verb, separator, timeout_msec) < 0) {
-		words = NULL;
+	words = new_text("%s%stimeout=%ums", verb, separator, timeout_msec);
+	if (!words)
 		return handle_failed(podvol, -ENOMEM, "out of memory");
-	}
 	r = handle_new_request(podvol, pod, words, timeout_msec, &owned);
 	if (r == 0)
 		*ret = &owned->request;

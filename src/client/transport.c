@@ -7,6 +7,7 @@
 #include "client/transport.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "client/handle.h"
 
 #include <errno.h>
@@ -37,10 +38,9 @@ static int add_header(struct curl_slist **list, const char *name, const char *va
 
 	if (strpbrk(value, "\r\n"))
 		return -EINVAL;
-	if (asprintf(&header, "%s %s", name, value) < 0) {
-		header = NULL;
+	header = new_text("%s %s", name, value);
+	if (!header)
 		return -ENOMEM;
-	}
 	longer = curl_slist_append(*list, header);
 	if (!longer)
 		return -ENOMEM;
@@ -114,10 +114,9 @@ int transport_set_up(CURL *curl, const struct server *server, const struct podvo
 	int r;
 
 	*ret_headers = NULL;
-	if (asprintf(&url, "%s%s", transport_base(server), request->path) < 0) {
-		url = NULL;
+	url = new_text("%s%s", transport_base(server), request->path);
+	if (!url)
 		return -ENOMEM;
-	}
 	/* Keeps the connection, drops every option of the request before. */
 	curl_easy_reset(curl);
 	r = transport_set_server(curl, server, request->accept, ret_headers);

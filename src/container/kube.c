@@ -10,6 +10,7 @@
 #include "container/format.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -28,8 +29,7 @@ static void add_mount(struct cJSON *mounts, struct cJSON *volumes,
 			mount->relabel ? ",z" : "");
 	if (*options)
 		options[0] = ':';
-	if (asprintf(&path, "%s%s", mount->container_path, options) < 0)
-		path = NULL;
+	path = new_text("%s%s", mount->container_path, options);
 	(void) json_set_string(item, "name", name);
 	(void) json_set_string(item, "mountPath", path);
 	(void) json_set_bool(item, "readOnly", mount->read_only);

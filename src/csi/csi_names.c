@@ -5,6 +5,7 @@
 #include "csi/csi_drivers.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -42,10 +43,9 @@ char *csi_attachment_name(const char *handle, const char *driver, const char *no
 	cleanup_free char *text = NULL;
 
 	assert(handle && driver && node_name);
-	if (asprintf(&text, "%s%s%s", handle, driver, node_name) < 0) {
-		text = NULL;
+	text = new_text("%s%s%s", handle, driver, node_name);
+	if (!text)
 		return NULL;
-	}
 	return csi_hashed_name(text);
 }
 

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "csi/csi_driver_table.h"
 
 #include <assert.h>
@@ -119,8 +120,7 @@ static struct registration *registration_new(struct csi_registration *all, const
 		return NULL;
 	one->all = all;
 	one->path = strdup(path);
-	if (asprintf(&one->socket, "%s/%s", all->options.directory, path) < 0)
-		one->socket = NULL;
+	one->socket = new_text("%s/%s", all->options.directory, path);
 	if (!one->path || !one->socket ||
 	    sd_event_add_time(all->options.event, &one->timer, CLOCK_MONOTONIC, 0, USEC_PER_MSEC,
 			      on_timer, one) < 0)

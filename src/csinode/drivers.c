@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "controller/csi/csi_node.h"
 #include "csi/csi_log.h"
 #include "csi/csi_registration.h"
@@ -295,10 +296,9 @@ static int open_directory(void *userdata, const char *path, struct failure *rete
 	cleanup_close int made_fd = -EBADF;
 	cleanup_free char *below = NULL;
 
-	if (asprintf(&below, "%s%s%s", DRIVERS_REGISTRY, *path ? "/" : "", path) < 0) {
-		below = NULL;
+	below = new_text("%s%s%s", DRIVERS_REGISTRY, *path ? "/" : "", path);
+	if (!below)
 		return failed(reterr, -ENOMEM, "cannot watch for CSI drivers");
-	}
 	if (*path == '\0') {
 		made_fd = make_directories(root_fd, below, 0750, reterr);
 		if (made_fd < 0)
@@ -393,11 +393,9 @@ int drivers_start(struct drivers *drivers, struct store *store, struct failure *
 	};
 	int r = 0;
 
-	if (asprintf(&drivers->directory, "%s/%s", drivers->options.root->path, DRIVERS_REGISTRY) <
-	    0) {
-		drivers->directory = NULL;
+	drivers->directory = new_text("%s/%s", drivers->options.root->path, DRIVERS_REGISTRY);
+	if (!drivers->directory)
 		return failed(reterr, -ENOMEM, "cannot watch for CSI drivers");
-	}
 	options.directory = drivers->directory;
 	if (store) {
 		r = csi_node_new(event, store, drivers->options.node_name, &drivers->csi_node);

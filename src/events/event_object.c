@@ -4,6 +4,7 @@
  */
 #include "events/event_object.h"
 
+#include "base/text.h"
 #include "events/events.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
@@ -26,12 +27,7 @@ static int compared_length(const char *text)
 char *event_key(const char *kind, const char *name, const char *uid, const char *reason,
 		const char *text)
 {
-	char *key;
-
-	if (asprintf(&key, "%s/%s/%s/%s/%.*s", kind, name, uid, reason, compared_length(text),
-		     text) < 0)
-		return NULL;
-	return key;
+	return new_text("%s/%s/%s/%s/%.*s", kind, name, uid, reason, compared_length(text), text);
 }
 
 char *event_stored_key(const struct cJSON *tree)

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "events/event_object.h"
 #include "object/json/json.h"
 #include "object/kind.h"
@@ -272,11 +273,7 @@ static struct event *add_entry(struct events *events, char *path, char *key, uin
 
 static char *path_of(const struct object *object)
 {
-	char *path;
-
-	if (asprintf(&path, "%s/%s", object->meta.name_space, object->meta.name) < 0)
-		return NULL;
-	return path;
+	return new_text("%s/%s", object->meta.name_space, object->meta.name);
 }
 
 /* Without memory the event is in the store and never forgotten: no more is lost. */

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "object/json/json_tree.h"
 
 #include <assert.h>
@@ -95,10 +96,9 @@ static struct busy_entry *find(const struct busy_watch *watch, const char *uniqu
 
 	if (!watch->entries)
 		return NULL;
-	if (asprintf(&key, "%s\n%s", unique_name, pod_uid) < 0) {
-		key = NULL;
+	key = new_text("%s\n%s", unique_name, pod_uid);
+	if (!key)
 		return NULL;
-	}
 	HASH_FIND_STR(watch->entries, key, entry);
 	return entry;
 }
@@ -115,8 +115,7 @@ static struct busy_entry *entry_new(struct busy_watch *watch, const struct busy_
 	entry->pod_uid = strdup(teardown->pod_uid);
 	entry->mount_point = strdup(teardown->mount_point);
 	entry->folder = teardown->folder ? strdup(teardown->folder) : NULL;
-	if (asprintf(&entry->key, "%s\n%s", teardown->unique_name, teardown->pod_uid) < 0)
-		entry->key = NULL;
+	entry->key = new_text("%s\n%s", teardown->unique_name, teardown->pod_uid);
 	if (entry->unique_name && entry->pod_uid && entry->mount_point && entry->key &&
 	    (entry->folder || !teardown->folder)) {
 		HASH_ADD_KEYPTR(hh, watch->entries, entry->key, strlen(entry->key), entry);

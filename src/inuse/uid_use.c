@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "mount/mount.h"
 #include "plugins/layout.h"
 
@@ -113,8 +114,7 @@ static bool watch_removals(struct inuse *inuse)
 
 	if (inuse->removals)
 		return false;
-	if (asprintf(&path, "%s/pods", inuse->with.root->path) < 0)
-		path = NULL;
+	path = new_text("%s/pods", inuse->with.root->path);
 	r = path ? sd_event_add_inotify(inuse->with.event, &inuse->removals, path,
 					IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR, on_removed, inuse)
 		 : -ENOMEM;

@@ -6,6 +6,7 @@
 #include "inuse/unstage_force.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,9 +24,8 @@ static int add_hold(struct unstage_force *force, const struct hold *hold)
 		container->pid = hold->pid;
 	else
 		container->cgroup = strdup(hold->cgroup);
-	if (asprintf(&name, "container '%s' of pod '%s/%s'", hold->container, hold->pod_namespace,
-		     hold->pod_name) < 0)
-		name = NULL;
+	name = new_text("container '%s' of pod '%s/%s'", hold->container, hold->pod_namespace,
+			hold->pod_name);
 	container->name = name;
 	force->count++;
 	return name && (hold->kind == HOLD_PROCESS || container->cgroup) ? 0 : -ENOMEM;

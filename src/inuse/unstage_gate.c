@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "inuse/unstage_search.h"
 #include "operation/retry.h"
 
@@ -93,10 +94,9 @@ static struct gate_entry *find(const struct unstage_gate *gate, const char *uniq
 	cleanup_free char *key = NULL;
 	struct gate_entry *entry;
 
-	if (asprintf(&key, "%s\n%s", unique_name, pod_uid) < 0) {
-		key = NULL;
+	key = new_text("%s\n%s", unique_name, pod_uid);
+	if (!key)
 		return NULL;
-	}
 	HASH_FIND_STR(gate->entries, key, entry);
 	return entry;
 }
@@ -114,8 +114,7 @@ static struct gate_entry *entry_new(struct unstage_gate *gate, const struct step
 	entry->since_usec = monotonic_usec();
 	entry->unique_name = strdup(step->unique_name);
 	entry->pod_uid = strdup(pod_uid);
-	if (asprintf(&entry->key, "%s\n%s", step->unique_name, pod_uid) < 0)
-		entry->key = NULL;
+	entry->key = new_text("%s\n%s", step->unique_name, pod_uid);
 	if (entry->unique_name && entry->pod_uid && entry->key &&
 	    unstage_target_copy(target, &entry->target) == 0) {
 		HASH_ADD_KEYPTR(hh, gate->entries, entry->key, strlen(entry->key), entry);

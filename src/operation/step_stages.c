@@ -6,6 +6,7 @@
 #include "operation/step_stages.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "mount/path/subpath.h"
 
 #include <assert.h>
@@ -219,9 +220,8 @@ static int prepare_enforcing(const struct step *step, struct cleaner *cleaner)
 	cleaner->manner = step->manner;
 	cleaner->memory_only = !plugin->mounts_any_type;
 	cleaner->path = strdup(pod->path);
-	if (asprintf(&cleaner->folder, "%s/pods/%s/" SUBPATH_FOLDER "/%s", cleaner->host->root_dir,
-		     step->pod_uid, step->have->spec_name) < 0)
-		cleaner->folder = NULL;
+	cleaner->folder = new_text("%s/pods/%s/" SUBPATH_FOLDER "/%s", cleaner->host->root_dir,
+				   step->pod_uid, step->have->spec_name);
 	return cleaner->path && cleaner->folder ? 0 : -ENOMEM;
 }
 

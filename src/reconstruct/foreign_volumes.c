@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
 #include "operation/operation.h"
@@ -121,11 +122,9 @@ bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
 
 	if (!foreign_volumes || foreign_volumes->count == 0 || !pv->csi)
 		return false;
-	if (asprintf(&unique_name, CSI_PLUGIN_NAME "/%s^%s", pv->csi->driver,
-		     pv->csi->volume_handle) < 0) {
-		unique_name = NULL;
+	unique_name = new_text(CSI_PLUGIN_NAME "/%s^%s", pv->csi->driver, pv->csi->volume_handle);
+	if (!unique_name)
 		return true; /* who cannot look does not say that it is free */
-	}
 	for (size_t i = 0; i < foreign_volumes->count && !found; i++) {
 		const struct foreign_volume *foreign_volume = &foreign_volumes->volumes[i];
 
@@ -232,11 +231,10 @@ static bool is_staged_for_pod(struct desired *desired, const struct found_volume
 {
 	cleanup_free char *unique_name = NULL;
 
-	if (asprintf(&unique_name, CSI_PLUGIN_NAME "/%s^%s", volume->driver_name,
-		     volume->volume_handle) < 0) {
-		unique_name = NULL;
+	unique_name =
+		new_text(CSI_PLUGIN_NAME "/%s^%s", volume->driver_name, volume->volume_handle);
+	if (!unique_name)
 		return false;
-	}
 	return desired_find(desired, unique_name);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "config.h"
 #include "reconcile/reconcile.h"
 
@@ -122,10 +123,9 @@ static int check_root_of(const struct reconstruct_options *options,
 
 	if (!entry->pod_uid || !entry->path)
 		return 0;
-	if (asprintf(&below, "/pods/%s/volume", entry->pod_uid) < 0) {
-		below = NULL;
+	below = new_text("/pods/%s/volume", entry->pod_uid);
+	if (!below)
 		return failed(reterr, -ENOMEM, "cannot read the ledger");
-	}
 	found = strstr(entry->path, below);
 	length = found ? (size_t) (found - entry->path) : 0;
 	if (!found || (length == strlen(options->root->path) &&

@@ -8,6 +8,7 @@
 #include "state/found_walk.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -77,10 +78,9 @@ static int visit_csi_staging(int fd, const char *name, const struct found_level 
 
 	if (found_open(fd, name, &directory) < 0 || !directory)
 		return 0;
-	if (asprintf(&both, "%s/%s", level->volume_name, name) < 0) {
-		both = NULL;
+	both = new_text("%s/%s", level->volume_name, name);
+	if (!both)
 		return -ENOMEM;
-	}
 	return append_csi(dirfd(directory), both, VOL_DATA_STAGING, level);
 }
 

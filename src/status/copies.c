@@ -7,6 +7,7 @@
 #include "status/status.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "events/events.h"
 #include "object/json/json.h"
 #include "status/view_time.h"
@@ -107,9 +108,7 @@ static void add_row(const struct copy *copy, struct cJSON *items)
 	cleanup_free char *about = NULL;
 	char text[COPY_TEXT_BYTES];
 
-	if (asprintf(&about, "%s %s/%s", kind_row(copy->kind)->name, copy->name_space, copy->name) <
-	    0)
-		about = NULL;
+	about = new_text("%s %s/%s", kind_row(copy->kind)->name, copy->name_space, copy->name);
 	copy_text(copy, monotonic_usec(), text);
 	(void) json_set_string(item, "uniqueName", copy->target);
 	(void) json_set_string(item, "volume", copy->target);

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "mount/files/name_links.h"
 #include "operation/operation.h"
 #include "state/actual.h"
@@ -72,8 +73,7 @@ static int remember(struct volume_links *links, const struct actual_pod *pod, bo
 	linked->is_made = is_made;
 	linked->pod_key_length = strlen(pod->pod_key);
 	linked->pod_uid = strdup(pod->pod_uid);
-	if (asprintf(&linked->key, "%s %s", pod->pod_key, pod->path) < 0)
-		linked->key = NULL;
+	linked->key = new_text("%s %s", pod->pod_key, pod->path);
 	if (!linked->key || !linked->pod_uid) {
 		forget(links, linked);
 		return -ENOMEM;

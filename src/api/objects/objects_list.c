@@ -13,6 +13,7 @@
 #include "agent.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -282,11 +283,8 @@ static struct cJSON *frame(const struct list *list)
 static char *yaml_head(const struct cJSON *tree, bool empty)
 {
 	cleanup_free char *text = json_print_yaml(tree);
-	char *whole = NULL;
 
-	if (!text || asprintf(&whole, "%sitems:%s\n", text, empty ? " []" : "") < 0)
-		return NULL;
-	return whole;
+	return text ? new_text("%sitems:%s\n", text, empty ? " []" : "") : NULL;
 }
 
 static bool make_head(struct list *list)

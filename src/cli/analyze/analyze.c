@@ -11,6 +11,7 @@
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -213,10 +214,8 @@ static int read_pod(struct analysis *analysis, const char *word)
 {
 	cleanup_free char *pod = cli_pod(analysis->cli, word), *full = NULL;
 
-	if (!pod || asprintf(&full, "default/%s", pod) < 0) {
-		full = NULL;
+	if (!pod || !(full = new_text("default/%s", pod)))
 		return cli_end(analysis->cli, EXIT_FAILED, "out of memory");
-	}
 	analysis->pod = strchr(pod, '/') ? TAKE_PTR(pod) : TAKE_PTR(full);
 	return EXIT_DONE;
 }

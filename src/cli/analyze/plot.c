@@ -12,6 +12,7 @@
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -90,10 +91,8 @@ static int print_step(struct plot *plot, const struct cJSON *step)
 	char text[1024];
 	int status;
 
-	if (!escaped || asprintf(&path, "/podvol/v1/volumes/%s", escaped) < 0) {
-		path = NULL;
+	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
 		return EXIT_FAILED;
-	}
 	status = get_tree_if_there(plot->cli, path, &volume);
 	if (status != EXIT_DONE)
 		return status;

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "mount/mount.h"
 #include "object/object.h"
 #include "plugins/plugin.h"
@@ -188,11 +189,9 @@ static int pin_target(char *absolute, struct place *ret, struct failure *reterr)
 	if (place.parent_fd < 0)
 		return place.parent_fd;
 	direct_real_path(place.parent_fd, parent);
-	if (asprintf(&place.path, "%s/%s", strcmp(parent, "/") == 0 ? "" : parent, place.name) <
-	    0) {
-		place.path = NULL;
+	place.path = new_text("%s/%s", strcmp(parent, "/") == 0 ? "" : parent, place.name);
+	if (!place.path)
 		return failed(reterr, -ENOMEM, "cannot keep target '%s'", place.name);
-	}
 	*ret = place;
 	place = PLACE_EMPTY;
 	return 0;
@@ -233,10 +232,9 @@ static int private_root_make(struct private_root *root, struct failure *reterr)
 	place->parent_fd = open_host_path(PRIVATE_BASE, O_PATH | O_DIRECTORY, reterr);
 	if (place->parent_fd < 0)
 		return place->parent_fd;
-	if (asprintf(&place->path, "%s/podvolctl-direct.%d", PRIVATE_BASE, getpid()) < 0) {
-		place->path = NULL;
+	place->path = new_text("%s/podvolctl-direct.%d", PRIVATE_BASE, getpid());
+	if (!place->path)
 		return failed(reterr, -ENOMEM, "cannot create a directory in '%s'", PRIVATE_BASE);
-	}
 	place->name = strdup(strrchr(place->path, '/') + 1);
 	if (!place->name)
 		return failed(reterr, -ENOMEM, "cannot make '%s'", place->path);

@@ -5,6 +5,7 @@
 #include "controller/csi/csi_claim_item.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -18,10 +19,9 @@ int csi_claim_item_take(struct work_queue *queue, const struct object *claim)
 	struct csi_claim_item *item;
 
 	assert(claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);
-	if (asprintf(&key, "%s/%s", claim->meta.name_space, claim->meta.name) < 0) {
-		key = NULL;
+	key = new_text("%s/%s", claim->meta.name_space, claim->meta.name);
+	if (!key)
 		return -ENOMEM;
-	}
 	item = (struct csi_claim_item *) work_queue_item(queue, key);
 	if (!item)
 		return -ENOMEM;

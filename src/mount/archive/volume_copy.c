@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "mount/archive/image_content.h"
 #include "mount/capacity/capacity.h"
 #include "mount/mount.h"
@@ -49,11 +50,9 @@ static int open_image(const struct volume_directory *directory, int marked_fd,
 	cleanup_close int image_fd = capacity_image_of(marked_fd);
 	cleanup_free char *path = NULL;
 
-	if (asprintf(&path, "%s/%s/%s", directory->base_path, directory->name,
-		     CAPACITY_IMAGE_NAME) < 0) {
-		path = NULL;
+	path = new_text("%s/%s/%s", directory->base_path, directory->name, CAPACITY_IMAGE_NAME);
+	if (!path)
 		return failed(reterr, -ENOMEM, "cannot open an image");
-	}
 	if (image_fd < 0)
 		return failed(reterr, image_fd, "cannot open the image '%s'", path);
 	return image_content_open(image_fd, path, use, directory->fs_type ?: "", ret, reterr);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/directory.h"
+#include "base/text.h"
 #include "mount/mount.h"
 
 #include <fcntl.h>
@@ -28,10 +29,9 @@ int name_links_open(const char *run_dir, struct failure *reterr)
 	cleanup_close int fd = -EBADF;
 	int readable;
 
-	if (asprintf(&path, "%s/" DIRECTORY, run_dir) < 0) {
-		path = NULL;
+	path = new_text("%s/" DIRECTORY, run_dir);
+	if (!path)
 		return failed(reterr, -ENOMEM, "cannot open '" DIRECTORY "'");
-	}
 	fd = make_host_directories(path, LEVEL_MODE, reterr);
 	if (fd < 0)
 		return fd;

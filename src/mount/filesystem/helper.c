@@ -10,6 +10,7 @@
 #include "mount/filesystem/helper.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "mount/bind/options.h"
 
 #include <assert.h>
@@ -49,8 +50,7 @@ static int plain_options(const char *options, char **ret, struct failure *reterr
 
 		if (!(attributes.set & words[i].attribute))
 			continue;
-		if (asprintf(&longer, "%s%s%s", words[i].word, *joined ? "," : "", joined) < 0)
-			longer = NULL;
+		longer = new_text("%s%s%s", words[i].word, *joined ? "," : "", joined);
 		free(joined);
 		joined = longer;
 	}

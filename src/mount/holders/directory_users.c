@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "mount/path/safe_path.h"
 #include "mount/table/mountinfo.h"
 
@@ -25,8 +26,7 @@ static int take_root(struct directory_question *question, const char *path)
 	const char *root = strcmp(question->mount_root, "/") == 0 ? "" : question->mount_root;
 	const char *rest = path + (is_top ? 0 : strlen(question->mount_point));
 
-	if (asprintf(&question->root, "%s%s", root, rest) < 0)
-		question->root = NULL;
+	question->root = new_text("%s%s", root, rest);
 	if (question->root && question->root[0] == '\0') {
 		free(question->root);
 		question->root = strdup("/");

@@ -9,6 +9,7 @@
 #include "mount/mount.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -47,8 +48,7 @@ static int fill(int parent_fd, const char *root_path, const char *path, const ch
 {
 	struct place place = { .parent_fd = parent_fd, .name = strdup(name) };
 
-	if (asprintf(&place.path, "%s/%s", root_path, path) < 0)
-		place.path = NULL;
+	place.path = new_text("%s/%s", root_path, path);
 	if (!place.name || !place.path) {
 		place_done(&place);
 		return failed(reterr, -ENOMEM, "cannot keep '%s'", path);

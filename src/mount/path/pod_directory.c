@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/directory.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -112,8 +113,8 @@ static void clean_directory(struct cleaning *cleaning, const struct place *place
 
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (asprintf(&path, "%s/%s", place->path, entry->d_name) < 0) {
-			path = NULL;
+		path = new_text("%s/%s", place->path, entry->d_name);
+		if (!path) {
 			note_error(cleaning,
 				   failed(&failure, -ENOMEM, "cannot clean '%s'", place->path),
 				   &failure);
@@ -135,8 +136,8 @@ static void clean_part(struct cleaning *cleaning, int pod_fd, const char *pod_pa
 	struct failure failure = { .error = 0 };
 	struct place place = { .parent_fd = pod_fd, .name = (char *) part->name };
 
-	if (asprintf(&path, "%s/%s", pod_path, part->name) < 0) {
-		path = NULL;
+	path = new_text("%s/%s", pod_path, part->name);
+	if (!path) {
 		note_error(cleaning, failed(&failure, -ENOMEM, "cannot clean '%s'", pod_path),
 			   &failure);
 		return;
@@ -197,10 +198,9 @@ int pod_directory_clean(int root_fd, const char *root_path, const char *pod_uid,
 	int r;
 
 	assert(root_fd >= 0 && root_path && pod_uid && !strchr(pod_uid, '/'));
-	if (asprintf(&relative, "pods/%s", pod_uid) < 0) {
-		relative = NULL;
+	relative = new_text("pods/%s", pod_uid);
+	if (!relative)
 		return failed(reterr, -ENOMEM, "cannot clean the directory of '%s'", pod_uid);
-	}
 	r = place_open(root_fd, root_path, relative, &pod, reterr);
 	if (r == 0)
 		r = clean_pod(&pod, reterr);

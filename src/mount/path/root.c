@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "mount/path/safe_path.h"
 #include "mount/remove/directory_lock.h"
 
@@ -95,8 +96,7 @@ static int look_at_entry(const struct mount_entry *entry, void *userdata)
 		free(mounts->file_system_path);
 		mounts->file_system_path = NULL;
 		mounts->device = entry->device;
-		if (asprintf(&mounts->file_system_path, "%s%s", root, rest) < 0)
-			mounts->file_system_path = NULL;
+		mounts->file_system_path = new_text("%s%s", root, rest);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "mount/path/small_file.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -14,10 +15,9 @@
 static int name_beside(const struct place *place, struct place *ret)
 {
 	*ret = PLACE_EMPTY;
-	if (asprintf(&ret->name, ".%s.new", place->name) < 0) {
-		ret->name = NULL;
+	ret->name = new_text(".%s.new", place->name);
+	if (!ret->name)
 		return -ENOMEM;
-	}
 	ret->parent_fd = place->parent_fd; /* borrowed */
 	ret->path = place->path;
 	return 0;

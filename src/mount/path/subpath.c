@@ -9,6 +9,7 @@
 #include "mount/path/subpath.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "mount/path/safe_path.h"
 
 #include <assert.h>
@@ -43,24 +44,17 @@ static bool is_component(const char *name)
 /* Relative to the root directory; NULL: no memory. */
 static char *target_path(const struct subpath_request *request)
 {
-	char *path;
-
-	if (asprintf(&path, "pods/%s/" SUBPATH_FOLDER "/%s/%s/%zu", request->pod_uid,
-		     request->volume_name, request->container, request->mount_index) < 0)
-		return NULL;
-	return path;
+	return new_text("pods/%s/" SUBPATH_FOLDER "/%s/%s/%zu", request->pod_uid,
+			request->volume_name, request->container, request->mount_index);
 }
 
 char *subpath_target_path(const struct subpath_request *request)
 {
 	cleanup_free char *relative = NULL;
-	char *path;
 
 	assert(request && request->root_path);
 	relative = target_path(request);
-	if (!relative || asprintf(&path, "%s/%s", request->root_path, relative) < 0)
-		return NULL;
-	return path;
+	return relative ? new_text("%s/%s", request->root_path, relative) : NULL;
 }
 
 /* They come from manifests and, after a restart, from the ledger. */

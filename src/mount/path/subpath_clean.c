@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/directory.h"
+#include "base/text.h"
 #include "mount/path/safe_path.h"
 
 #include <assert.h>
@@ -88,8 +89,8 @@ static void clean_target(struct level *container, char *name)
 	struct place target = { .parent_fd = container->fd, .name = name };
 	int r;
 
-	if (asprintf(&path, "%s/%s", container->path, name) < 0) {
-		path = NULL;
+	path = new_text("%s/%s", container->path, name);
+	if (!path) {
 		note_error(container, failed(&failure, -ENOMEM, "cannot clean '%s'", name),
 			   &failure);
 		return;
@@ -114,8 +115,7 @@ static void clean_container(struct level *volume, char *name)
 	fd = path_open(volume->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, PATH_NO_SYMLINKS);
 	if (fd == -ENOTDIR || fd == -ELOOP || fd == -ENOENT)
 		return;
-	if (fd < 0 || asprintf(&path, "%s/%s", volume->path, name) < 0) {
-		path = NULL;
+	if (fd < 0 || !(path = new_text("%s/%s", volume->path, name))) {
 		note_error(volume,
 			   failed(&failure, fd < 0 ? fd : -ENOMEM, "cannot open '%s/%s'",
 				  volume->path, name),
@@ -165,10 +165,9 @@ int subpath_clean(int root_fd, const char *root_path, const char *pod_uid, const
 	int r;
 
 	assert(root_fd >= 0 && root_path && pod_uid && volume_name);
-	if (asprintf(&relative, "pods/%s/" SUBPATH_FOLDER "/%s", pod_uid, volume_name) < 0) {
-		relative = NULL;
+	relative = new_text("pods/%s/" SUBPATH_FOLDER "/%s", pod_uid, volume_name);
+	if (!relative)
 		return failed(reterr, -ENOMEM, "cannot clean the sub-paths of '%s'", volume_name);
-	}
 	r = clean_volume(root_fd, root_path, relative, reterr);
 	if (r >= 0)
 		r = remove_empty_parents(root_fd, relative, KEPT_LEVELS, reterr);

@@ -327,7 +327,7 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-static struct cJSON *new_text(int type, char *text)
+static struct cJSON *new_string(int type, char *text)
 {
 	struct cJSON *item = text ? json_new_item(type, 0) : NULL;
 
@@ -343,15 +343,16 @@ int json_set_string(struct cJSON *parent, const char *key, const char *value)
 {
 	assert(value);
 	return json_set(parent, key,
-			new_text(cJSON_String, is_utf8(value) ? json_copy_text(value, strlen(value))
-							      : valid_utf8(value)));
+			new_string(cJSON_String, is_utf8(value)
+							 ? json_copy_text(value, strlen(value))
+							 : valid_utf8(value)));
 }
 
 int json_append_string(struct cJSON *parent, const char *key, const char *value)
 {
 	struct cJSON *item =
-		new_text(cJSON_String,
-			 is_utf8(value) ? json_copy_text(value, strlen(value)) : valid_utf8(value));
+		new_string(cJSON_String, is_utf8(value) ? json_copy_text(value, strlen(value))
+							: valid_utf8(value));
 	char *copy = key && item ? json_copy_text(key, strlen(key)) : NULL;
 
 	if (!parent || json_is_lost(parent) || !item || (key && !copy)) {
@@ -376,7 +377,7 @@ int json_set_int(struct cJSON *parent, const char *key, int64_t value)
 		*--at = '-';
 	return json_set(
 		parent, key,
-		new_text(cJSON_Raw, json_copy_text(at, (size_t) (text + sizeof(text) - at))));
+		new_string(cJSON_Raw, json_copy_text(at, (size_t) (text + sizeof(text) - at))));
 }
 
 int json_set_bool(struct cJSON *parent, const char *key, bool value)

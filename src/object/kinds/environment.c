@@ -12,6 +12,7 @@
 #include "object/kinds/environment.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/base64.h"
 #include "object/json/json.h"
 #include "object/json/text_buffer.h"
@@ -207,10 +208,9 @@ static int open_source(struct environment *environment, enum object_kind kind, c
 	int r = 0;
 
 	*ret = NULL;
-	if (asprintf(&key, "%s/%s", kind_word(kind), name) < 0) {
-		key = NULL;
+	key = new_text("%s/%s", kind_word(kind), name);
+	if (!key)
 		return failed(reterr, -ENOMEM, "cannot keep a variable");
-	}
 	HASH_FIND_STR(environment->opened, key, source);
 	if (source)
 		r = spend(environment->sources, source->length / LOOK_UP_PART, reterr);
@@ -256,10 +256,9 @@ static int add_data(struct environment *environment, enum object_kind kind, cons
 		struct failure why = { .error = 0 };
 		char *value = NULL;
 
-		if (asprintf(&name, "%s%s", prefix, json_key(item)) < 0) {
-			name = NULL;
+		name = new_text("%s%s", prefix, json_key(item));
+		if (!name)
 			return failed(reterr, -ENOMEM, "cannot keep a variable");
-		}
 		if (!is_variable_name(name))
 			continue; /* kubelet passes it over, too */
 		(void) decode_value(kind, json_string(item, ""), &value, &why);

@@ -5,6 +5,7 @@
 #include "object/kinds/volume_source.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "object/json/arena.h"
 #include "object/json/json.h"
 
@@ -22,9 +23,7 @@ const struct nfs_source *nfs_source_decode(const struct cJSON *source, struct ar
 	nfs->path = arena_string(arena, json_string(json_get(source, "path"), ""));
 	nfs->read_only = json_bool(json_get(source, "readOnly"), false);
 	is_address = nfs->server && strchr(nfs->server, ':') && nfs->server[0] != '[';
-	if (asprintf(&text, is_address ? "[%s]:%s" : "%s:%s", nfs->server ?: "", nfs->path ?: "") <
-	    0)
-		text = NULL;
+	text = new_text(is_address ? "[%s]:%s" : "%s:%s", nfs->server ?: "", nfs->path ?: "");
 	nfs->export = arena_string(arena, text);
 	return text ? nfs : NULL;
 }
