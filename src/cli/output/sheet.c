@@ -2,7 +2,8 @@
 /*
  * sheet - see screen.h: aligned columns, cut to the terminal's width where there is one
  *
- * Sentences in the last column are not cut: those too long for their line go below it.
+ * Sentences in the last column are not cut: those too long for their line go below it. A table that
+ * is too wide stands closer and leaves out columns that are empty in every row.
  */
 #include "cli/output/screen.h"
 
@@ -12,14 +13,16 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { COLUMN_GAP = 3, COLUMN_WIDTH_MIN = 6 };
+enum { COLUMN_GAP = 3, COLUMN_GAP_CLOSE = 2, COLUMN_WIDTH_MIN = 6 };
 
 #define BELOW "    "
 
 struct column {
 	char *name;
-	size_t width;  /* of the widest text so far */
-	bool is_state; /* its texts may have a colour */
+	size_t width;   /* of the widest text so far */
+	bool is_state;  /* its texts may have a colour */
+	bool is_filled; /* some row has a text, of those that were printed, too */
+	bool is_hidden;
 };
 
 struct sheet {
@@ -27,13 +30,17 @@ struct sheet {
 	size_t column_count;
 	char **cells; /* row by row */
 	size_t row_count, allocated;
+	size_t gap;
 	bool has_heading, is_incomplete, keeps_lines;
 };
 
 /* Where a sheet goes, and how. */
 struct layout {
 	FILE *out;
-	size_t *widths;
+	size_t *shown;  /* which columns */
+	size_t *widths; /* of these */
+	size_t count;
+	size_t gap;
 	size_t screen; /* 0: no terminal */
 	bool colour;
 	bool is_below; /* sentences, where they do not fit */
@@ -52,6 +59,7 @@ struct sheet *sheet_new(const char *const *columns, size_t count)
 		return NULL;
 	}
 	sheet->column_count = count;
+	sheet->gap = COLUMN_GAP;
 	for (size_t i = 0; i < count; i++) {
 		struct column *column = &sheet->columns[i];
 
@@ -120,6 +128,7 @@ void sheet_add(struct sheet *sheet, const char *const *cells)
 
 		row[i] = strdup(cells[i]);
 		sheet->is_incomplete |= !row[i];
+		sheet->columns[i].is_filled |= width > 0 && strcmp(cells[i], "<unset>") != 0;
 		if (width > sheet->columns[i].width)
 			sheet->columns[i].width = width;
 	}
@@ -139,17 +148,25 @@ void sheet_keep_lines(struct sheet *sheet)
 
 /* ---- widths ---- */
 
-/* Takes from the widest, column by column, until all fit; short ones stay whole. */
-static void narrow(size_t *widths, size_t count, size_t screen)
+static size_t whole_width(const size_t *widths, size_t count, size_t gap)
 {
 	size_t total = 0;
 
 	for (size_t i = 0; i < count; i++)
-		total += widths[i] + (i > 0 ? COLUMN_GAP : 0);
-	while (screen > 0 && total > screen) {
+		total += widths[i] + (i > 0 ? gap : 0);
+	return total;
+}
+
+/* Takes from the widest, column by column, until all fit; short ones stay whole. */
+static void narrow(struct layout *layout)
+{
+	size_t *widths = layout->widths;
+	size_t total = whole_width(widths, layout->count, layout->gap);
+
+	while (layout->screen > 0 && total > layout->screen) {
 		size_t widest = 0;
 
-		for (size_t i = 1; i < count; i++)
+		for (size_t i = 1; i < layout->count; i++)
 			if (widths[i] > widths[widest])
 				widest = i;
 		if (widths[widest] <= COLUMN_WIDTH_MIN)
@@ -159,38 +176,72 @@ static void narrow(size_t *widths, size_t count, size_t screen)
 	}
 }
 
-static bool has_sentences(const struct sheet *sheet)
+static bool has_sentences(const struct sheet *sheet, size_t last)
 {
 	static const char *const names[] = { "WHY", "MESSAGE", "ERROR", "PROBLEM", "WARNING" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && sheet->column_count > 1; i++)
-		if (strcmp(sheet->columns[sheet->column_count - 1].name, names[i]) == 0)
+		if (strcmp(sheet->columns[last].name, names[i]) == 0)
 			return true;
 	return false;
 }
 
-static void fit(const struct sheet *sheet, struct layout *layout)
+static void show_columns(const struct sheet *sheet, struct layout *layout)
 {
-	size_t count = sheet->column_count, *last = &layout->widths[count > 0 ? count - 1 : 0];
-	size_t whole;
+	layout->count = 0;
+	layout->gap = sheet->gap;
+	for (size_t i = 0; i < sheet->column_count; i++) {
+		if (sheet->columns[i].is_hidden)
+			continue;
+		layout->shown[layout->count] = i;
+		layout->widths[layout->count++] = sheet->columns[i].width;
+	}
+}
 
-	for (size_t i = 0; i < count; i++)
-		layout->widths[i] = sheet->columns[i].width;
-	whole = *last;
-	narrow(layout->widths, count, layout->screen);
-	if (sheet->keeps_lines || *last == whole || !has_sentences(sheet))
+/* Once, with the heading; a later row that fills a hidden column brings it back under a new one. */
+static void choose_columns(struct sheet *sheet, struct layout *layout)
+{
+	bool is_wide;
+
+	show_columns(sheet, layout);
+	is_wide = !sheet->has_heading && layout->screen > 0 &&
+		  whole_width(layout->widths, layout->count, layout->gap) > layout->screen;
+	if (is_wide)
+		sheet->gap = COLUMN_GAP_CLOSE;
+	for (size_t i = 0; i < sheet->column_count; i++) {
+		struct column *column = &sheet->columns[i];
+
+		if (is_wide)
+			column->is_hidden = i > 0 && !column->is_filled;
+		if (!column->is_hidden || !column->is_filled)
+			continue;
+		column->is_hidden = false;
+		sheet->has_heading = false;
+	}
+	show_columns(sheet, layout);
+}
+
+static void fit(struct sheet *sheet, struct layout *layout)
+{
+	size_t last, whole;
+
+	choose_columns(sheet, layout);
+	if (layout->count == 0)
+		return;
+	last = layout->count - 1;
+	whole = layout->widths[last];
+	narrow(layout);
+	if (sheet->keeps_lines || layout->widths[last] == whole ||
+	    !has_sentences(sheet, layout->shown[last]))
 		return;
 	layout->is_below = true;
-	for (size_t i = 0; i < count; i++)
-		layout->widths[i] = sheet->columns[i].width;
-	*last = text_width(sheet->columns[count - 1].name);
-	narrow(layout->widths, count, layout->screen);
+	show_columns(sheet, layout);
+	layout->widths[last] = text_width(sheet->columns[layout->shown[last]].name);
+	narrow(layout);
 	/* What is left of the line. */
-	whole = (count - 1) * COLUMN_GAP;
-	for (size_t i = 0; i + 1 < count; i++)
-		whole += layout->widths[i];
-	if (layout->screen > whole + *last)
-		*last = layout->screen - whole;
+	whole = whole_width(layout->widths, layout->count, layout->gap);
+	if (layout->screen > whole)
+		layout->widths[last] += layout->screen - whole;
 }
 
 /* ---- printing ---- */
@@ -206,38 +257,39 @@ static void print_cell(const struct layout *layout, const char *text, const char
 	if (*colour)
 		(void) fputs("\033[0m", layout->out);
 	if (!is_last)
-		(void) fprintf(layout->out, "%*s", (int) (width - used + COLUMN_GAP), "");
+		(void) fprintf(layout->out, "%*s", (int) (width - used + layout->gap), "");
 }
 
 static void print_heading(const struct layout *layout, const struct sheet *sheet)
 {
-	for (size_t i = 0; i < sheet->column_count; i++)
-		print_cell(layout, sheet->columns[i].name, "", layout->widths[i],
-			   i + 1 == sheet->column_count);
+	for (size_t i = 0; i < layout->count; i++)
+		print_cell(layout, sheet->columns[layout->shown[i]].name, "", layout->widths[i],
+			   i + 1 == layout->count);
 	(void) fputc('\n', layout->out);
 }
 
 static void print_row(const struct layout *layout, const struct sheet *sheet, char *const *cells)
 {
-	size_t count = sheet->column_count, in_line = count;
+	size_t in_line = layout->count, last = layout->count - 1;
 
-	if (layout->is_below && text_width(cells[count - 1]) > layout->widths[count - 1])
+	if (layout->is_below && text_width(cells[layout->shown[last]]) > layout->widths[last])
 		in_line--;
 	for (size_t i = 0; i < in_line; i++) {
-		bool shown = layout->colour && sheet->columns[i].is_state;
+		size_t column = layout->shown[i];
+		bool has_colour = layout->colour && sheet->columns[column].is_state;
 
-		print_cell(layout, cells[i], shown ? state_colour(cells[i]) : "", layout->widths[i],
-			   i + 1 == in_line);
+		print_cell(layout, cells[column], has_colour ? state_colour(cells[column]) : "",
+			   layout->widths[i], i + 1 == in_line);
 	}
-	if (in_line < count)
-		text_print_below(layout->out, cells[in_line], BELOW, layout->screen);
+	if (in_line < layout->count)
+		text_print_below(layout->out, cells[layout->shown[last]], BELOW, layout->screen);
 	(void) fputc('\n', layout->out);
 }
 
 void sheet_print(struct cli *cli, struct sheet *sheet)
 {
 	cleanup_free size_t *widths =
-		sheet ? calloc(sheet->column_count + 1, sizeof(size_t)) : NULL;
+		sheet ? calloc(2 * (sheet->column_count + 1), sizeof(size_t)) : NULL;
 	struct layout layout = {
 		.out = cli->out,
 		.widths = widths,
@@ -249,6 +301,7 @@ void sheet_print(struct cli *cli, struct sheet *sheet)
 		cli_complain(cli, "out of memory");
 		return;
 	}
+	layout.shown = widths + sheet->column_count + 1;
 	fit(sheet, &layout);
 	if (!sheet->has_heading && !cli->no_headers)
 		print_heading(&layout, sheet);
