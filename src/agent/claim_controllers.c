@@ -93,6 +93,7 @@ int agent_open_directories(struct agent *agent, struct failure *reterr)
 		.is_in_use = agent_uses_volume,
 		.is_complete = agent_has_all_sources,
 		.record = agent_record_event,
+		.uses_capacity = cluster_mode_capacity,
 		.userdata = agent,
 	};
 	int r = volume_directories_new(&options, &agent->controllers.directories);

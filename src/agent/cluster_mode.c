@@ -7,6 +7,7 @@
 #include "agent/parts.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "controller/csi/csi_capacity_rule.h"
 #include "controller/local/local_plan.h"
 
 bool cluster_mode(const struct agent *agent)
@@ -69,5 +70,13 @@ bool cluster_mode_is_unknown(void *userdata, const struct object_reference *refe
 void cluster_mode_attachment(void *userdata, const char *name, bool is_used)
 {
 	cluster_mode_uses(userdata, &(struct object_reference){ KIND_VOLUME_ATTACHMENT, "", name },
+			  is_used);
+}
+
+void cluster_mode_capacity(void *userdata, const char *name, bool is_used)
+{
+	cluster_mode_uses(userdata,
+			  &(struct object_reference){ KIND_CSI_STORAGE_CAPACITY,
+						      CSI_CAPACITY_NAMESPACE, name },
 			  is_used);
 }

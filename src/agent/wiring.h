@@ -84,6 +84,8 @@ void cluster_mode_uses(void *userdata, const struct object_reference *reference,
 bool cluster_mode_is_unknown(void *userdata, const struct object_reference *reference);
 /* volumes_in_use_options.attachment; so, too. */
 void cluster_mode_attachment(void *userdata, const char *name, bool is_used);
+/* The same of a CSIStorageCapacity of this node. */
+void cluster_mode_capacity(void *userdata, const char *name, bool is_used);
 
 /* ---- wiring.c: service accounts' tokens ---- */
 

@@ -41,6 +41,7 @@ bool needed_is_served(const struct object_reference *reference)
 	case KIND_PERSISTENT_VOLUME:
 	case KIND_VOLUME_ATTACHMENT:
 	case KIND_CSI_NODE:
+	case KIND_CSI_STORAGE_CAPACITY:
 	case KIND_SECRET:
 	case KIND_CLUSTER_TRUST_BUNDLE:
 		return reference->name[0] != '\0';

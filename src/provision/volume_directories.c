@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
-#include "controller/local/local_provisioner.h"
+#include "controller/local/local_capacity.h"
 #include "controller/snapshot/local_snapshotter.h"
 #include "mount/archive/volume_copy.h"
 #include "mount/remove/volume_directory.h"
@@ -38,7 +38,8 @@ struct volume_directories {
 	struct crew makers, copiers;
 	struct local_provisioner *provisioner;
 	struct local_snapshotter *snapshotter;
-	atomic_bool is_stopping; /* read by the threads that copy */
+	struct local_capacity *capacity; /* NULL: no cluster schedules by it */
+	atomic_bool is_stopping;         /* read by the threads that copy */
 };
 
 static_assert((int) VOLUME_MARK_BYTES > (int) OBJECT_UID_BYTES_MAX, "a volume's uid is its mark");
@@ -162,7 +163,8 @@ static struct worker_pool *run_job(struct worker_job *worker_job)
 static void end_job(struct directory_job *job)
 {
 	const struct directory_choice choice = { job->choice.index, job->choice.capacity,
-						 job->facts.creation_nsec, job->facts.is_atomic };
+						 job->facts.creation_nsec, job->facts.is_atomic,
+						 job->choice.room_bytes };
 
 	if (!job->was_run)
 		job->error = failed_plain(&job->why, -ECANCELED, "podvold stops");
@@ -280,6 +282,13 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 	directories->with.record(directories->with.userdata, about, type, reason, text);
 }
 
+static void on_capacity(void *userdata, const char *name, bool is_used)
+{
+	const struct volume_directories *directories = userdata;
+
+	directories->with.uses_capacity(directories->with.userdata, name, is_used);
+}
+
 static void on_threads_hang(void *userdata, const struct worker_counts *counts)
 {
 	if (counts->all_hang)
@@ -351,6 +360,9 @@ int volume_directories_new(const struct volume_directories_options *options,
 		r = local_provisioner_new(&local, &directories->provisioner);
 	if (r >= 0)
 		r = local_snapshotter_new(&local, &directories->snapshotter);
+	if (r >= 0 && options->in_cluster)
+		r = local_capacity_new(&(struct local_capacity_options){ local, on_capacity },
+				       &directories->capacity);
 	if (r < 0) {
 		volume_directories_stop(directories);
 		return volume_directories_free(directories), r;
@@ -383,6 +395,7 @@ void volume_directories_stop(struct volume_directories *directories)
 		return;
 	local_provisioner_stop(directories->provisioner);
 	local_snapshotter_stop(directories->snapshotter);
+	local_capacity_stop(directories->capacity);
 	atomic_store(&directories->is_stopping, true);
 	close_crew(&directories->makers);
 	close_crew(&directories->copiers);
@@ -394,6 +407,7 @@ struct volume_directories *volume_directories_free(struct volume_directories *di
 		return NULL;
 	(void) local_provisioner_free(directories->provisioner);
 	(void) local_snapshotter_free(directories->snapshotter);
+	(void) local_capacity_free(directories->capacity);
 	(void) io_slots_free(directories->makers.io_slots);
 	(void) io_slots_free(directories->copiers.io_slots);
 	free(directories);

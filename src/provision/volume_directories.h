@@ -33,6 +33,8 @@ struct volume_directories_options {
 	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
 	bool (*is_complete)(void *userdata);
 	controller_event_fn *record;
+	/* In a cluster: have the CSIStorageCapacity of this name read from the server. */
+	void (*uses_capacity)(void *userdata, const char *name, bool is_used);
 	void *userdata;
 };
 

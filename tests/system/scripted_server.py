@@ -20,7 +20,8 @@ KINDS = {"pods": ("v1", "Pod"), "nodes": ("v1", "Node"), "persistentvolumes": ("
          "configmaps": ("v1", "ConfigMap"), "namespaces": ("v1", "Namespace"), "events": ("v1", "Event"),
          "csidrivers": ("storage.k8s.io/v1", "CSIDriver"), "csinodes": ("storage.k8s.io/v1", "CSINode"),
          "volumeattachments": ("storage.k8s.io/v1", "VolumeAttachment"),
-         "storageclasses": ("storage.k8s.io/v1", "StorageClass"), "leases": ("coordination.k8s.io/v1", "Lease")}
+         "storageclasses": ("storage.k8s.io/v1", "StorageClass"), "leases": ("coordination.k8s.io/v1", "Lease"),
+         "csistoragecapacities": ("storage.k8s.io/v1", "CSIStorageCapacity")}
 
 
 def merge(target, patch):

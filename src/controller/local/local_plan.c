@@ -24,6 +24,7 @@ static const struct {
 	local_read_fn *read;
 } flavours[] = {
 	{ "podvol/local", local_read_podvol },
+	{ LOCAL_DRIVER_NAME, local_read_podvol },
 	{ "openebs.io/local", local_read_openebs },
 	{ "rancher.io/local-path", local_read_rancher },
 };
@@ -285,7 +286,8 @@ int local_check_modes(const struct local_sources *sources, unsigned int modes,
 static int check_claim(const struct persistent_volume_claim *claim, const char *provisioner,
 		       struct failure *reterr)
 {
-	if (claim->data_source.kind != DATA_SOURCE_NONE && strcmp(provisioner, "podvol/local") != 0)
+	if (claim->data_source.kind != DATA_SOURCE_NONE &&
+	    find_flavour(provisioner) != local_read_podvol)
 		return failed_plain(
 			reterr, -EINVAL,
 			"a directory of '%s' cannot be made from a dataSource: snapshots "
@@ -378,19 +380,35 @@ static int add_base_paths(struct local_plan *plan, const char *list, struct fail
 	return r;
 }
 
+static int read_base_paths(const struct local_sources *sources, struct local_plan *plan,
+			   struct failure *reterr)
+{
+	const char *list = local_parameter(sources, "basePaths");
+	int r = local_read_capacity(sources, plan, reterr);
+
+	return r < 0 ? r : add_base_paths(plan, list[0] ? list : DEFAULT_BASE_PATH, reterr);
+}
+
+int local_plan_room(const struct storage_class *storage_class, struct local_plan *ret,
+		    struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = object_tree(storage_class->object);
+	const struct local_sources sources = { .storage_class = tree };
+
+	*ret = (struct local_plan){ .bytes = INT64_MAX, .capacity = "none" };
+	return read_base_paths(&sources, ret, reterr);
+}
+
 int local_read_podvol(const struct local_sources *sources, struct local_plan *plan,
 		      struct failure *reterr)
 {
-	const char *list = local_parameter(sources, "basePaths");
 	const char *host = local_node_label(sources->request, HOSTNAME_LABEL);
 	const struct cJSON *options = json_get(sources->storage_class, "mountOptions");
 	int r = local_check_modes(sources, ACCESS_READ_WRITE_ONCE | ACCESS_READ_WRITE_ONCE_POD,
 				  reterr);
 
 	if (r == 0)
-		r = local_read_capacity(sources, plan, reterr);
-	if (r == 0)
-		r = add_base_paths(plan, list[0] ? list : DEFAULT_BASE_PATH, reterr);
+		r = read_base_paths(sources, plan, reterr);
 	if (r == 0)
 		r = local_set_name(plan, sources->volume_name, reterr);
 	if (r < 0)

@@ -16,6 +16,9 @@ struct cJSON;
 
 #define LOCAL_IMAGE "/volume.img" /* in its directory */
 
+/* podvol/local by a name that a CSIDriver may have, so that a scheduler knows the room. */
+#define LOCAL_DRIVER_NAME "local.podvol.io"
+
 enum {
 	LOCAL_BASE_PATHS_MAX = 16,
 	LOCAL_NAME_BYTES = 768, /* of a path below a base path */
@@ -42,7 +45,7 @@ struct local_plan {
 	struct cJSON *volume; /* all of it but what depends on the base path */
 };
 
-/* Is it one of the three? */
+/* Is it one of them? */
 bool local_is_provisioner(const char *provisioner);
 
 /* Is this claim to be provisioned here, and now? (The library of external provisioners asks the
@@ -62,6 +65,10 @@ bool local_should_reschedule(const struct persistent_volume_claim *claim,
  * selected; -ENOMEM.
  */
 int local_plan_make(const struct local_request *request, struct local_plan *ret,
+		    struct failure *reterr);
+/* What any claim of a class of podvol/local gets: base paths and capacity. @ret and errors: as
+ * local_plan_make(). */
+int local_plan_room(const struct storage_class *storage_class, struct local_plan *ret,
 		    struct failure *reterr);
 void local_plan_done(struct local_plan *plan);
 

@@ -59,6 +59,7 @@ struct directory_choice {
 	const char *capacity;  /* never "auto"; static */
 	int64_t creation_nsec; /* of a snapshot; real time */
 	bool is_atomic;        /* it is of one moment */
+	uint64_t room_bytes;   /* that the base path has free */
 };
 
 /* On the loop, once, never before the order was taken. @choice: NULL after a failure. */

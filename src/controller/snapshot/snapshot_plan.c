@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "controller/controller.h"
+#include "controller/local/local_plan.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
@@ -22,7 +23,8 @@ const char *snapshot_driver_of(const struct persistent_volume *volume)
 {
 	if (volume->csi)
 		return volume->csi->driver;
-	if (strcmp(volume->origin.provisioned_by, LOCAL_SNAPSHOT_DRIVER) == 0 &&
+	if ((strcmp(volume->origin.provisioned_by, LOCAL_SNAPSHOT_DRIVER) == 0 ||
+	     strcmp(volume->origin.provisioned_by, LOCAL_DRIVER_NAME) == 0) &&
 	    volume->local_path[0])
 		return LOCAL_SNAPSHOT_DRIVER;
 	return "";

@@ -189,7 +189,9 @@ int volume_directory_choose(const struct volume_wish *wish, struct volume_choice
 				(unsigned long long) room,
 				wish->count > 1 ? "; the other base paths have no more" : "");
 		} else if (!found || room > most) {
-			*ret = (struct volume_choice){ .index = i, .capacity = capacity };
+			*ret = (struct volume_choice){ .index = i,
+						       .capacity = capacity,
+						       .room_bytes = room };
 			most = room;
 			found = true;
 		}

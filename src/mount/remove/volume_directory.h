@@ -53,6 +53,7 @@ struct volume_wish {
 struct volume_choice {
 	size_t index;
 	const char *capacity; /* the word that CAPACITY_AUTO became; static */
+	uint64_t room_bytes;  /* that were free */
 };
 
 /**
