@@ -17,6 +17,7 @@ class Joined(node.Node):
     def __init__(self, stack, name, kubeconfig):
         super().__init__()
         stack.callback(self.close)
+        stack.callback(self.check_sanitizers)
         self.name, self.kubeconfig = name, kubeconfig
 
     def command(self, *arguments):

@@ -10,6 +10,7 @@ mount. No state is shared between tests.
 PODVOL_TEST_WORLD=plain|systemd|crowded says where: systemd boots one as PID 1 (booted.py), with / shared,
 crowded fills every node's root directory with another agent's pods and mounts (crowded_root.py), which have
 to be as they were when the test ends.
+PODVOL_TEST_SANITIZED=DIRECTORY takes podvold from another build, with sanitizers: what they report fails the test.
 """
 import ctypes
 import errno
@@ -249,7 +250,7 @@ class Node:
         self.config = os.path.join(self.top, "podvold.conf")  # and not the machine's own
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("log-level: info\n")
-        self.program = os.path.join(BUILD, "podvold")
+        self.program = os.path.join(os.environ.get("PODVOL_TEST_SANITIZED") or BUILD, "podvold")
         self.process = None
         self.crowd = crowded_root.Crowd(self.root, os.path.join(self.top, "crowd")) if WORLD == "crowded" else None
 
@@ -270,7 +271,7 @@ class Node:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*wrapper, *self.command(*arguments)], stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, pass_fds=pass_fds,
-                                            env={**os.environ, "NOTIFY_SOCKET": path})
+                                            env={**os.environ, "NOTIFY_SOCKET": path, **self.sanitizer_options()})
         stutter.begin(self.process)
         if wait:
             self.wait_ready(notice)
@@ -418,6 +419,21 @@ class Node:
 
     # -- the end --
 
+    def sanitizer_options(self):
+        """Where sanitizers of podvold, if it has any, write what they find."""
+        return {name: f"{os.environ.get(name, '')}:log_path={self.top}/sanitizer" for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}
+
+    def sanitizers_said(self):
+        """What they have found so far."""
+        said = ""
+        for name in sorted(name for name in os.listdir(self.top) if name.startswith("sanitizer.")):
+            with open(os.path.join(self.top, name), encoding="utf-8", errors="replace") as file:
+                said += file.read()
+        return said
+
+    def check_sanitizers(self):
+        equal(self.sanitizers_said(), "", "reports of podvold's sanitizers")
+
     def close(self):
         if self.process and self.process.poll() is None:
             self.kill()
@@ -456,6 +472,7 @@ def run_one(number, name, function):
     try:
         function(node)
         node.check_crowd()
+        node.check_sanitizers()
         print(f"ok {number} - {name}")
         return True
     except Skip as skip:
@@ -465,7 +482,7 @@ def run_one(number, name, function):
         print(f"not ok {number} - {name}")
         where = [f"{os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}"
                  for frame in traceback.extract_tb(error.__traceback__)[1:]]
-        said = node.said()[-4000:] if os.path.exists(node.log) else ""
+        said = (node.said()[-4000:] if os.path.exists(node.log) else "") + node.sanitizers_said()
         print("\n".join(f"# {line}" for text in (*where, f"{type(error).__name__}: {error}", "-- podvold:", said)
                         for line in text.splitlines()))
         return False
