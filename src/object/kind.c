@@ -30,6 +30,7 @@
 #define CORE             API("", "v1", "io.k8s.api.core.v1")
 #define STORAGE          API("storage.k8s.io", "v1", "io.k8s.api.storage.v1")
 #define SNAPSHOT         API("snapshot.storage.k8s.io", "v1", "io.k8s.storage.snapshot.v1")
+#define GROUP_SNAPSHOT   API("groupsnapshot.storage.k8s.io", "v1", "io.k8s.storage.groupsnapshot.v1")
 #define COORDINATION     API("coordination.k8s.io", "v1", "io.k8s.api.coordination.v1")
 #define CERTIFICATES     API("certificates.k8s.io", "v1beta1", "io.k8s.api.certificates.v1beta1")
 #define DEFAULTS(prefix) .set_defaults = prefix##_set_defaults
@@ -105,6 +106,22 @@ static const struct kind_row rows[] = {
 	    "A snapshot that exists in a storage system.", VALID(volume_snapshot_content),
 	    UPDATE(volume_snapshot_content), DECODE(volume_snapshot_content),
 	    .short_names = NAMES("vsc", "vscs"), .has_status = true),
+	ROW(VOLUME_GROUP_SNAPSHOT, volume_group_snapshot, "VolumeGroupSnapshot",
+	    "volumegroupsnapshot", "volumegroupsnapshots", GROUP_SNAPSHOT,
+	    "A request for snapshots of several claims' volumes at one moment.",
+	    VALID(volume_group_snapshot), UPDATE(volume_group_snapshot), DECODE(volume_snapshot),
+	    .namespaced = true, .short_names = NAMES("vgs"), .has_status = true),
+	ROW(VOLUME_GROUP_SNAPSHOT_CLASS, volume_group_snapshot_class, "VolumeGroupSnapshotClass",
+	    "volumegroupsnapshotclass", "volumegroupsnapshotclasses", GROUP_SNAPSHOT,
+	    "How group snapshots of this class are taken.", VALID(volume_snapshot_class),
+	    DECODE(volume_snapshot_class), .short_names = NAMES("vgsclass", "vgsclasses")),
+	ROW(VOLUME_GROUP_SNAPSHOT_CONTENT, volume_group_snapshot_content,
+	    "VolumeGroupSnapshotContent", "volumegroupsnapshotcontent",
+	    "volumegroupsnapshotcontents", GROUP_SNAPSHOT,
+	    "A group snapshot that exists in a storage system.",
+	    VALID(volume_group_snapshot_content), UPDATE(volume_group_snapshot_content),
+	    DECODE(volume_snapshot_content), .short_names = NAMES("vgsc", "vgscs"),
+	    .has_status = true),
 	ROW(LEASE, lease, "Lease", "lease", "leases", COORDINATION,
 	    "Who holds a role and until when; kept in memory.", VALID(lease), .namespaced = true,
 	    .durability = KIND_VOLATILE),

@@ -18,8 +18,9 @@ extern const struct schema pod_schema, persistent_volume_schema, claim_schema, s
 	config_map_schema, secret_schema, node_schema, namespace_schema, event_schema,
 	service_account_schema, csi_driver_schema, csi_node_schema, volume_attachment_schema,
 	csi_storage_capacity_schema, volume_snapshot_schema, volume_snapshot_class_schema,
-	volume_snapshot_content_schema, lease_schema, cluster_trust_bundle_schema,
-	volume_attributes_class_schema;
+	volume_snapshot_content_schema, volume_group_snapshot_schema,
+	volume_group_snapshot_class_schema, volume_group_snapshot_content_schema, lease_schema,
+	cluster_trust_bundle_schema, volume_attributes_class_schema;
 
 int pod_set_defaults(struct cJSON *tree);
 int pod_validate(const struct cJSON *tree, struct violations *found);
@@ -110,6 +111,14 @@ int volume_snapshot_content_validate_update(const struct object *old,
 int volume_snapshot_content_decode(const struct cJSON *tree, struct arena *arena,
 				   struct object *object, struct failure *reterr);
 
+int volume_group_snapshot_validate(const struct cJSON *tree, struct violations *found);
+int volume_group_snapshot_validate_update(const struct object *old, const struct object *new_object,
+					  struct violations *found);
+int volume_group_snapshot_content_validate(const struct cJSON *tree, struct violations *found);
+int volume_group_snapshot_content_validate_update(const struct object *old,
+						  const struct object *new_object,
+						  struct violations *found);
+
 int lease_validate(const struct cJSON *tree, struct violations *found);
 
 int cluster_trust_bundle_validate(const struct cJSON *tree, struct violations *found);
@@ -129,8 +138,9 @@ extern const struct table_column pod_columns[], persistent_volume_columns[], cla
 	namespace_columns[], event_columns[], service_account_columns[], csi_driver_columns[],
 	csi_node_columns[], volume_attachment_columns[], csi_storage_capacity_columns[],
 	volume_snapshot_columns[], volume_snapshot_class_columns[],
-	volume_snapshot_content_columns[], lease_columns[], cluster_trust_bundle_columns[],
-	volume_attributes_class_columns[];
+	volume_snapshot_content_columns[], volume_group_snapshot_columns[],
+	volume_group_snapshot_class_columns[], volume_group_snapshot_content_columns[],
+	lease_columns[], cluster_trust_bundle_columns[], volume_attributes_class_columns[];
 
 /* ---- claim_expand.c ---- */
 

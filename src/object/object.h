@@ -40,6 +40,9 @@ enum object_kind {
 	KIND_VOLUME_SNAPSHOT,
 	KIND_VOLUME_SNAPSHOT_CLASS,
 	KIND_VOLUME_SNAPSHOT_CONTENT,
+	KIND_VOLUME_GROUP_SNAPSHOT,
+	KIND_VOLUME_GROUP_SNAPSHOT_CLASS,
+	KIND_VOLUME_GROUP_SNAPSHOT_CONTENT,
 	KIND_LEASE,
 	KIND_CLUSTER_TRUST_BUNDLE,
 	KIND_VOLUME_ATTRIBUTES_CLASS,
@@ -76,7 +79,8 @@ struct object {
 		const struct csi_driver_spec *csi_driver;
 		const struct node *node;
 		const struct volume_attachment *volume_attachment;
-		const struct volume_snapshot *volume_snapshot;
+		const struct volume_snapshot
+			*volume_snapshot; /* of a group, too; so the next two */
 		const struct volume_snapshot_class *volume_snapshot_class;
 		const struct volume_snapshot_content *volume_snapshot_content;
 		const struct cluster_trust_bundle *cluster_trust_bundle;

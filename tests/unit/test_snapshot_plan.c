@@ -41,9 +41,11 @@ static int plan(const char *class_yaml, const struct object **ret, struct failur
 	cleanup_object const struct object *snapshot = object_of(SNAPSHOT);
 	cleanup_object const struct object *class = object_of(class_yaml);
 	cleanup_object const struct object *volume = object_of(VOLUME(CSI_SOURCE));
-	const struct snapshot_sources sources = { snapshot->volume_snapshot,
-						  class->volume_snapshot_class,
-						  volume->persistent_volume };
+	const struct snapshot_sources sources = {
+		.snapshot = snapshot->volume_snapshot,
+		.class = class->volume_snapshot_class,
+		.volume = volume->persistent_volume,
+	};
 
 	return snapshot_plan_content(&sources, ret, why);
 }

@@ -264,9 +264,9 @@ static int write_peer(struct cJSON *tree, void *userdata)
 			       userdata);
 }
 
-/* The deletion of a claim or VolumeSnapshot may end in that of its data: whose doing it was is
- * written down before, and the deletion then is of that version or none. It costs no other
- * write: with another version there the claim is deleted without the note. */
+/* The deletion of a claim, VolumeSnapshot or VolumeGroupSnapshot may end in that of its data: whose
+ * doing it was is written down before, and the deletion then is of that version or none. It costs
+ * no other write: with another version there the claim is deleted without the note. */
 static void note_peer(const struct exchange *exchange, struct store *store,
 		      const struct object *claim)
 {
@@ -275,7 +275,8 @@ static void note_peer(const struct exchange *exchange, struct store *store,
 							     claim->meta.resource_version };
 	cleanup_object const struct object *noted = NULL;
 
-	if ((claim->kind != KIND_PERSISTENT_VOLUME_CLAIM && claim->kind != KIND_VOLUME_SNAPSHOT) ||
+	if ((claim->kind != KIND_PERSISTENT_VOLUME_CLAIM && claim->kind != KIND_VOLUME_SNAPSHOT &&
+	     claim->kind != KIND_VOLUME_GROUP_SNAPSHOT) ||
 	    claim->meta.deletes || !exchange->peer)
 		return;
 	if (object_edit(claim, write_peer, (void *) exchange->peer, &noted, NULL) == 0)

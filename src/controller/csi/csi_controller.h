@@ -43,7 +43,8 @@ extern const struct controller_class csi_capacity_class;
 extern const struct controller_class csi_modifier_class;
 extern const struct controller_class csi_provisioner_class;
 extern const struct controller_class csi_resizer_class;
-extern const struct controller_class csi_snapshotter_class; /* snapshot/csi_snapshotter.c */
+extern const struct controller_class csi_snapshotter_class;       /* snapshot/csi_snapshotter.c */
+extern const struct controller_class csi_group_snapshotter_class; /* so is this */
 
 /* @options: copied. @ret: for controller_free(). Return: as controller_new(). */
 int csi_controller_new(const struct controller_class *class,

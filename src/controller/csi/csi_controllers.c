@@ -14,8 +14,9 @@
 #include <stdlib.h>
 
 static const struct controller_class *const classes[] = {
-	&csi_attacher_class,    &csi_capacity_class, &csi_modifier_class,
-	&csi_provisioner_class, &csi_resizer_class,  &csi_snapshotter_class,
+	&csi_attacher_class,          &csi_capacity_class, &csi_modifier_class,
+	&csi_provisioner_class,       &csi_resizer_class,  &csi_snapshotter_class,
+	&csi_group_snapshotter_class,
 };
 
 struct csi_controllers {

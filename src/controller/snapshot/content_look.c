@@ -11,11 +11,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
+#include "object/kind.h"
+#include "object/timestamp.h"
 
 static const struct volume_snapshot_content *find_content(const struct snapshot_item *item)
 {
-	const struct object *object = store_get(snapshotter_of(item)->options.store,
-						KIND_VOLUME_SNAPSHOT_CONTENT, "", item->work.name);
+	const struct snapshotter *snapshotter = snapshotter_of(item);
+	const struct object *object = store_get(snapshotter->options.store,
+						snapshotter->words->content, "", item->work.name);
 
 	return object ? object->volume_snapshot_content : NULL;
 }
@@ -23,9 +26,45 @@ static const struct volume_snapshot_content *find_content(const struct snapshot_
 /* ---- what came of an order ---- */
 
 struct content_edit {
+	const struct snapshot_words *words;
 	const struct snapshot_result *result; /* NULL: leave the status */
 	bool set_mark, remove_mark;
 };
+
+static void write_members(struct cJSON *status, const struct snapshot_result *result)
+{
+	struct cJSON *list;
+
+	json_remove(status, "volumeSnapshotInfoList");
+	list = json_add_array(status, "volumeSnapshotInfoList");
+	for (size_t i = 0; i < result->member_count; i++) {
+		const struct snapshot_member *member = &result->members[i];
+		struct cJSON *item = json_add_object(list, NULL);
+
+		if (member->creation_nsec > 0)
+			(void) json_set_int(item, "creationTime", member->creation_nsec);
+		(void) json_set_bool(item, "readyToUse", member->is_ready);
+		if (member->bytes > 0)
+			(void) json_set_int(item, "restoreSize", member->bytes);
+		(void) json_set_string(item, "snapshotHandle", member->handle);
+		(void) json_set_string(item, "volumeHandle", member->volume_handle);
+	}
+}
+
+/* A content has nanoseconds, that of a group RFC 3339. */
+static void write_time(struct cJSON *status, const struct snapshot_result *result)
+{
+	char text[TIMESTAMP_BYTES];
+
+	if (result->creation_nsec <= 0)
+		return;
+	if (!result->members) {
+		(void) json_set_int(status, "creationTime", result->creation_nsec);
+		return;
+	}
+	timestamp_print((uint64_t) result->creation_nsec / 1000, text);
+	(void) json_set_string(status, "creationTime", text);
+}
 
 static int edit_content(struct cJSON *tree, void *userdata)
 {
@@ -36,15 +75,16 @@ static int edit_content(struct cJSON *tree, void *userdata)
 	struct cJSON *status = result ? json_ensure_object(tree, "status") : NULL;
 
 	if (edit->set_mark)
-		(void) json_set_string(annotations, ANNOTATION_SNAPSHOT_BEING_CREATED, "yes");
+		(void) json_set_string(annotations, edit->words->being_created, "yes");
 	if (edit->remove_mark)
-		json_remove(annotations, ANNOTATION_SNAPSHOT_BEING_CREATED);
+		json_remove(annotations, edit->words->being_created);
 	if (!result)
 		return 0;
-	(void) json_set_string(status, "snapshotHandle", result->handle);
+	(void) json_set_string(status, edit->words->handle_field, result->handle);
 	(void) json_set_bool(status, "readyToUse", result->is_ready);
-	if (result->creation_nsec > 0)
-		(void) json_set_int(status, "creationTime", result->creation_nsec);
+	write_time(status, result);
+	if (result->members)
+		write_members(status, result);
 	if (result->bytes > 0)
 		(void) json_set_int(status, "restoreSize", result->bytes);
 	json_remove(status, "error");
@@ -55,7 +95,10 @@ static void write_edit(struct snapshot_item *item, const struct volume_snapshot_
 		       struct content_edit *edit)
 {
 	const struct object *made = NULL;
-	int r = object_edit(content->object, edit_content, edit, &made, NULL);
+	int r;
+
+	edit->words = snapshotter_of(item)->words;
+	r = object_edit(content->object, edit_content, edit, &made, NULL);
 
 	work_item_update(&item->work, r, content->object, made);
 }
@@ -66,7 +109,7 @@ static void told_failure(struct snapshot_item *item, const struct volume_snapsho
 	bool is_removal = item->deed == SNAPSHOT_REMOVE;
 	cleanup_object const struct object *unmarked = NULL;
 	const struct object *base = content->object, *made = NULL;
-	struct content_edit edit = { .remove_mark = true };
+	struct content_edit edit = { .words = snapshotter_of(item)->words, .remove_mark = true };
 	int r = 0;
 
 	log_message(LOG_WARNING, "snapshot content '%s': %s", item->work.name, end->why->text);
@@ -88,18 +131,18 @@ static void told_failure(struct snapshot_item *item, const struct volume_snapsho
 
 static void told_removed(struct snapshot_item *item, const struct volume_snapshot_content *content)
 {
+	const struct snapshot_words *words = snapshotter_of(item)->words;
 	const char *by = content->deleted_by;
 	const struct object *made = NULL;
 	int r;
 
-	log_message(
-		LOG_NOTICE,
-		"snapshot '%s' of driver '%s' is deleted: VolumeSnapshot '%s/%s' was deleted%s%s, "
-		"under policy Delete",
-		content->snapshot_handle, content->driver, content->snapshot_namespace,
-		content->snapshot_name, by[0] ? " by " : "", by);
+	log_message(LOG_NOTICE,
+		    "snapshot '%s' of driver '%s' is deleted: %s '%s/%s' was deleted%s%s, "
+		    "under policy Delete",
+		    content->snapshot_handle, content->driver, kind_row(words->snapshot)->name,
+		    content->snapshot_namespace, content->snapshot_name, by[0] ? " by " : "", by);
 	work_item_succeeded(&item->work);
-	r = snapshot_without_finalizer(content->object, FINALIZER_CONTENT, &made);
+	r = snapshot_without_finalizer(content->object, words->content_finalizer, &made);
 	work_item_update(&item->work, r, content->object, made);
 }
 
@@ -142,8 +185,8 @@ static void start(struct snapshot_item *item, const struct volume_snapshot_conte
 		  enum snapshot_deed deed)
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
-	const struct object *class =
-		store_get(options->store, KIND_VOLUME_SNAPSHOT_CLASS, "", content->class_name);
+	const struct object *class = store_get(options->store, snapshotter_of(item)->words->class,
+					       "", content->class_name);
 	const struct snapshot_order order = {
 		.deed = deed,
 		.content = content,
@@ -176,21 +219,24 @@ static void look_at_deleted(struct snapshot_item *item,
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
 	const char *handle = content->snapshot_handle;
+	/* The driver deletes one of a group with the group. */
+	bool deletes = content->deletion_policy == SNAPSHOT_DELETE && !*content->group_handle;
 	const struct object *made = NULL;
 	int r;
 
 	if (!may_go(content) || !content->has_finalizer)
 		return;
-	if (content->deletion_policy == SNAPSHOT_DELETE && content->is_being_created && !*handle) {
+	if (deletes && content->is_being_created && !*handle) {
 		start(item, content, SNAPSHOT_TAKE); /* only then is it known what to delete */
 		return;
 	}
-	if (content->deletion_policy == SNAPSHOT_DELETE && *handle) {
+	if (deletes && *handle) {
 		if (options->is_complete(options->userdata))
 			start(item, content, SNAPSHOT_REMOVE);
 		return;
 	}
-	r = snapshot_without_finalizer(content->object, FINALIZER_CONTENT, &made);
+	r = snapshot_without_finalizer(content->object,
+				       snapshotter_of(item)->words->content_finalizer, &made);
 	work_item_update(&item->work, r, content->object, made);
 }
 
@@ -202,7 +248,8 @@ static void look_at_wanted(struct snapshot_item *item,
 	int r;
 
 	if (!content->has_finalizer) {
-		r = snapshot_with_finalizer(content->object, FINALIZER_CONTENT, &made);
+		r = snapshot_with_finalizer(content->object,
+					    snapshotter_of(item)->words->content_finalizer, &made);
 		work_item_update(&item->work, r, content->object, made);
 	} else if (content->state.is_ready) {
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csi_snapshotter - snapshots of CSI drivers' volumes: CreateSnapshot, DeleteSnapshot,
- * ListSnapshots
+ * ListSnapshots, and the three calls of group snapshots
  *
- * The snapshotter's backend for drivers whose socket offers the controller. One that is not there
+ * The snapshotters' backend for drivers whose socket offers the controller. One that is not there
  * is waited for; one that cannot take snapshots is refused, and the content says so. Parameters are
  * the class's, but for those of the sidecar; secrets are those that the content names.
  */
@@ -23,7 +23,7 @@ struct snapshot_call {
 	struct snapshot_call *prev, *next;
 	struct csi_call *call;
 	sd_event_source *deferred; /* instead of a call: the driver need not be asked */
-	enum snapshot_deed deed;
+	enum csi_method method;
 	char *handle; /* of LOOK */
 	snapshot_done_fn *done;
 	void *userdata;
@@ -35,6 +35,11 @@ struct csi_snapshotter {
 	struct snapshotter *snapshotter;
 	struct snapshot_call *calls;
 };
+
+static bool are_groups(const struct csi_snapshotter *snapshotter)
+{
+	return snapshotter->base.class == &csi_group_snapshotter_class;
+}
 
 /* ---- calls ---- */
 
@@ -52,7 +57,6 @@ static struct snapshot_call *call_new(struct csi_snapshotter *owner,
 		return NULL;
 	}
 	call->owner = owner;
-	call->deed = order->deed;
 	call->done = done;
 	call->userdata = userdata;
 	call->next = owner->calls;
@@ -96,9 +100,13 @@ static void end_failed(struct snapshot_call *call, int error, bool is_final, con
 	end_call(call, &end);
 }
 
+static int64_t nsec_of(const Google__Protobuf__Timestamp *time)
+{
+	return time ? time->seconds * 1000000000 + time->nanos : 0;
+}
+
 static void end_taken(struct snapshot_call *call, const Csi__V1__Snapshot *snapshot)
 {
-	const Google__Protobuf__Timestamp *time = snapshot ? snapshot->creation_time : NULL;
 	struct snapshot_result result = { .is_ready = true };
 	const struct snapshot_end end = { .result = &result };
 
@@ -109,8 +117,7 @@ static void end_taken(struct snapshot_call *call, const Csi__V1__Snapshot *snaps
 	result.handle = snapshot->snapshot_id;
 	result.bytes = snapshot->size_bytes;
 	result.is_ready = snapshot->ready_to_use;
-	if (time)
-		result.creation_nsec = time->seconds * 1000000000 + time->nanos;
+	result.creation_nsec = nsec_of(snapshot->creation_time);
 	end_call(call, &end);
 }
 
@@ -125,29 +132,66 @@ static void end_listed(struct snapshot_call *call, const Csi__V1__ListSnapshotsR
 	end_taken(call, found);
 }
 
-static void on_reply(void *userdata, const struct csi_reply *reply)
+static void end_group(struct snapshot_call *call, const Csi__V1__VolumeGroupSnapshot *group)
+{
+	size_t count = group ? group->n_snapshots : 0;
+	cleanup_free struct snapshot_member *members = calloc(count + 1, sizeof(*members));
+	struct snapshot_result result = { .members = members, .member_count = count };
+	const struct snapshot_end end = { .result = &result };
+
+	if (!members || count == 0 || !*group->group_snapshot_id) {
+		end_failed(call, members ? -EBADMSG : -ENOMEM, false,
+			   "the driver names no such group snapshot");
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const Csi__V1__Snapshot *one = group->snapshots[i];
+
+		members[i] = (struct snapshot_member){
+			.volume_handle = one->source_volume_id,
+			.handle = one->snapshot_id,
+			.creation_nsec = nsec_of(one->creation_time),
+			.bytes = one->size_bytes,
+			.is_ready = one->ready_to_use,
+		};
+	}
+	result.handle = group->group_snapshot_id;
+	result.creation_nsec = nsec_of(group->creation_time);
+	result.is_ready = group->ready_to_use;
+	end_call(call, &end);
+}
+
+static void end_answered(struct snapshot_call *call, const ProtobufCMessage *message)
 {
 	static const struct snapshot_end removed = { .error = 0 };
+
+	if (call->method == CSI_CREATE_SNAPSHOT)
+		end_taken(call, ((const Csi__V1__CreateSnapshotResponse *) message)->snapshot);
+	else if (call->method == CSI_LIST_SNAPSHOTS)
+		end_listed(call, (const Csi__V1__ListSnapshotsResponse *) message);
+	else if (call->method == CSI_CREATE_VOLUME_GROUP_SNAPSHOT)
+		end_group(call, ((const Csi__V1__CreateVolumeGroupSnapshotResponse *) message)
+					->group_snapshot);
+	else if (call->method == CSI_GET_VOLUME_GROUP_SNAPSHOT)
+		end_group(call, ((const Csi__V1__GetVolumeGroupSnapshotResponse *) message)
+					->group_snapshot);
+	else
+		end_call(call, &removed);
+}
+
+static void on_reply(void *userdata, const struct csi_reply *reply)
+{
 	struct snapshot_call *call = userdata;
 	char text[FAILURE_TEXT_BYTES];
 
-	if (csi_classify(&reply->status) != CSI_DONE) {
-		(void) snprintf(text, sizeof(text), "%s: %.150s",
-				call->deed == SNAPSHOT_REMOVE ? "DeleteSnapshot"
-				: call->deed == SNAPSHOT_TAKE ? "CreateSnapshot"
-							      : "ListSnapshots",
-				reply->status.text);
-		end_failed(call, -EIO,
-			   csi_classify(&reply->status) == CSI_FINAL || !reply->status.was_sent,
-			   text);
-	} else if (call->deed == SNAPSHOT_TAKE) {
-		end_taken(call,
-			  ((const Csi__V1__CreateSnapshotResponse *) reply->message)->snapshot);
-	} else if (call->deed == SNAPSHOT_LOOK) {
-		end_listed(call, (const Csi__V1__ListSnapshotsResponse *) reply->message);
-	} else {
-		end_call(call, &removed);
+	if (csi_classify(&reply->status) == CSI_DONE) {
+		end_answered(call, reply->message);
+		return;
 	}
+	(void) snprintf(text, sizeof(text), "%s: %.150s", csi_method_row(call->method)->name,
+			reply->status.text);
+	end_failed(call, -EIO, csi_classify(&reply->status) == CSI_FINAL || !reply->status.was_sent,
+		   text);
 }
 
 /* A driver that cannot list: the snapshot is believed to be there. */
@@ -202,6 +246,7 @@ static int send(struct snapshot_call *call, const char *driver, enum csi_method 
 		.userdata = call,
 	};
 
+	call->method = method;
 	return csi_drivers_call(call->owner->options.drivers, &request, &call->call, reterr);
 }
 
@@ -251,13 +296,96 @@ static int send_look(struct snapshot_call *call, const struct snapshot_order *or
 	return send(call, order->content->driver, CSI_LIST_SNAPSHOTS, &request.base, reterr);
 }
 
+/* Volumes' handles, or those of snapshots. @ret: freed with free(). */
+static char **handles_of(const struct volume_snapshot_content *content, bool volumes)
+{
+	char **handles = calloc(content->member_count + 1, sizeof(*handles));
+
+	for (size_t i = 0; handles && i < content->member_count; i++)
+		handles[i] = (char *) (volumes ? content->members[i].volume_handle
+					       : content->members[i].handle);
+	return handles;
+}
+
+static int send_group_take(struct snapshot_call *call, const struct snapshot_order *order,
+			   struct request_maps *maps, struct failure *reterr)
+{
+	Csi__V1__CreateVolumeGroupSnapshotRequest request =
+		CSI__V1__CREATE_VOLUME_GROUP_SNAPSHOT_REQUEST__INIT;
+	cleanup_free char **handles = handles_of(order->content, true);
+	char name[SNAPSHOT_NAME_BYTES];
+	int r = handles ? read_parameters(order->class, maps) : -ENOMEM;
+
+	if (r == 0)
+		r = CSI_MAP_FILL(&maps->parameters, &maps->parameter_fields, &request,
+				 create_volume_group_snapshot, parameters);
+	if (r == 0)
+		r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request,
+				 create_volume_group_snapshot, secrets);
+	if (r < 0)
+		return failed(reterr, r, "cannot request a group snapshot");
+	request.name = (char *) snapshot_name(order->content, name);
+	request.source_volume_ids = handles;
+	request.n_source_volume_ids = order->content->member_count;
+	return send(call, order->content->driver, CSI_CREATE_VOLUME_GROUP_SNAPSHOT, &request.base,
+		    reterr);
+}
+
+static int send_group_remove(struct snapshot_call *call, const struct snapshot_order *order,
+			     struct request_maps *maps, struct failure *reterr)
+{
+	Csi__V1__DeleteVolumeGroupSnapshotRequest request =
+		CSI__V1__DELETE_VOLUME_GROUP_SNAPSHOT_REQUEST__INIT;
+	cleanup_free char **handles = handles_of(order->content, false);
+	int r = handles ? CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request,
+				       delete_volume_group_snapshot, secrets)
+			: -ENOMEM;
+
+	if (r < 0)
+		return failed(reterr, r, "cannot request the deletion of a group snapshot");
+	request.group_snapshot_id = (char *) order->content->snapshot_handle;
+	request.snapshot_ids = handles;
+	request.n_snapshot_ids = order->content->member_count;
+	return send(call, order->content->driver, CSI_DELETE_VOLUME_GROUP_SNAPSHOT, &request.base,
+		    reterr);
+}
+
+static int send_group_look(struct snapshot_call *call, const struct snapshot_order *order,
+			   struct request_maps *maps, struct failure *reterr)
+{
+	Csi__V1__GetVolumeGroupSnapshotRequest request =
+		CSI__V1__GET_VOLUME_GROUP_SNAPSHOT_REQUEST__INIT;
+	cleanup_free char **handles = handles_of(order->content, false);
+	int r = handles ? CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request,
+				       get_volume_group_snapshot, secrets)
+			: -ENOMEM;
+
+	if (r < 0)
+		return failed(reterr, r, "cannot request a group snapshot");
+	request.group_snapshot_id = call->handle;
+	request.snapshot_ids = handles;
+	request.n_snapshot_ids = order->content->member_count;
+	return send(call, order->content->driver, CSI_GET_VOLUME_GROUP_SNAPSHOT, &request.base,
+		    reterr);
+}
+
+static int (*const senders[2][3])(struct snapshot_call *call, const struct snapshot_order *order,
+				  struct request_maps *maps, struct failure *reterr) = {
+	{ [SNAPSHOT_TAKE] = send_take,
+	  [SNAPSHOT_LOOK] = send_look,
+	  [SNAPSHOT_REMOVE] = send_remove },
+	{ [SNAPSHOT_TAKE] = send_group_take,
+	  [SNAPSHOT_LOOK] = send_group_look,
+	  [SNAPSHOT_REMOVE] = send_group_remove },
+};
+
 static int begin(struct snapshot_call *call, const struct snapshot_order *order, bool can_list,
 		 struct failure *reterr)
 {
 	cleanup(request_maps_done) struct request_maps maps = { .secrets = { 0 } };
 	int r;
 
-	if (order->deed == SNAPSHOT_LOOK && !can_list)
+	if (order->deed == SNAPSHOT_LOOK && !can_list && !are_groups(call->owner))
 		return sd_event_add_defer(call->owner->options.event, &call->deferred, on_deferred,
 					  call);
 	r = csi_controller_read_secret(
@@ -267,11 +395,7 @@ static int begin(struct snapshot_call *call, const struct snapshot_order *order,
 		&maps.secrets, reterr);
 	if (r < 0)
 		return r;
-	if (order->deed == SNAPSHOT_TAKE)
-		return send_take(call, order, &maps, reterr);
-	if (order->deed == SNAPSHOT_REMOVE)
-		return send_remove(call, order, &maps, reterr);
-	return send_look(call, order, &maps, reterr);
+	return senders[are_groups(call->owner)][order->deed](call, order, &maps, reterr);
 }
 
 /* ---- the backend ---- */
@@ -295,7 +419,12 @@ static int start(void *backend, const struct snapshot_order *order, snapshot_don
 	if (!driver || !driver->capabilities_known)
 		return failed_plain(reterr, -EAGAIN, "driver '%s' is not registered on this node",
 				    name);
-	if (!csi_driver_can(driver, CSI_CAN_CREATE_DELETE_SNAPSHOT))
+	if (are_groups(snapshotter) && !driver->takes_group_snapshots)
+		return failed_plain(reterr, -EAGAIN,
+				    "driver '%s' takes no group snapshots (no "
+				    "CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT)",
+				    name);
+	if (!are_groups(snapshotter) && !csi_driver_can(driver, CSI_CAN_CREATE_DELETE_SNAPSHOT))
 		return failed_plain(reterr, -EAGAIN,
 				    "driver '%s' takes no snapshots (no CREATE_DELETE_SNAPSHOT)",
 				    name);
@@ -326,6 +455,7 @@ static int open_snapshotter(void *userdata)
 		.userdata = options->userdata,
 		.backend = &backend,
 		.backend_userdata = snapshotter,
+		.are_groups = are_groups(snapshotter),
 	};
 
 	return snapshotter_new(&inner, &snapshotter->snapshotter);
@@ -358,7 +488,12 @@ static void look_again(void *userdata)
 	snapshotter_look_again(((struct csi_snapshotter *) userdata)->snapshotter);
 }
 
-const struct controller_class csi_snapshotter_class = {
-	CONTROLLER_OF(csi_snapshotter),   .open = open_snapshotter, .close = close_snapshotter,
-	.driver_changed = driver_changed, .look_again = look_again,
-};
+#define CLASS                                                                                      \
+	{                                                                                          \
+		CONTROLLER_OF(csi_snapshotter),                                                    \
+			.open = open_snapshotter, .close = close_snapshotter,                      \
+			.driver_changed = driver_changed, .look_again = look_again,                \
+	}
+
+const struct controller_class csi_snapshotter_class = CLASS;
+const struct controller_class csi_group_snapshotter_class = CLASS;

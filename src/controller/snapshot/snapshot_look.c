@@ -10,8 +10,14 @@
 #include "base/clock.h"
 #include "controller/controller.h"
 #include "object/json/json.h"
+#include "object/kind.h"
 
 #include <string.h>
+
+static const struct snapshot_words *words_of(const struct snapshot_item *item)
+{
+	return snapshotter_of(item)->words;
+}
 
 static struct store *store_of(const struct snapshot_item *item)
 {
@@ -32,7 +38,8 @@ static const struct volume_snapshot *find_snapshot(const struct snapshot_item *i
 	const char *slash = strchr(item->work.name, '/');
 	cleanup_free char *space = strndup(item->work.name, (size_t) (slash - item->work.name));
 	const struct object *object =
-		space ? store_get(store_of(item), KIND_VOLUME_SNAPSHOT, space, slash + 1) : NULL;
+		space ? store_get(store_of(item), words_of(item)->snapshot, space, slash + 1)
+		      : NULL;
 
 	return object ? object->volume_snapshot : NULL;
 }
@@ -49,7 +56,7 @@ static const struct volume_snapshot_content *find_content(const struct snapshot_
 		name = snapshot->content_name;
 	if (!*name)
 		name = snapshot_content_name(snapshot->object, buffer);
-	object = store_get(store_of(item), KIND_VOLUME_SNAPSHOT_CONTENT, "", name);
+	object = store_get(store_of(item), words_of(item)->content, "", name);
 	return object ? object->volume_snapshot_content : NULL;
 }
 
@@ -62,8 +69,8 @@ static const struct object *find_claim(const struct snapshot_item *item,
 			 snapshot->object->meta.name_space, snapshot->claim_name);
 }
 
-static const struct persistent_volume *find_volume(const struct snapshot_item *item,
-						   const struct object *claim)
+const struct persistent_volume *snapshot_find_volume(const struct snapshot_item *item,
+						     const struct object *claim)
 {
 	const struct object *object = NULL;
 
@@ -75,11 +82,10 @@ static const struct persistent_volume *find_volume(const struct snapshot_item *i
 	return object->persistent_volume;
 }
 
-static const struct volume_snapshot_class *find_class(const struct snapshot_item *item,
-						      const char *name)
+const struct volume_snapshot_class *snapshot_find_class(const struct snapshot_item *item,
+							const char *name)
 {
-	const struct object *object =
-		store_get(store_of(item), KIND_VOLUME_SNAPSHOT_CLASS, "", name);
+	const struct object *object = store_get(store_of(item), words_of(item)->class, "", name);
 
 	return object ? object->volume_snapshot_class : NULL;
 }
@@ -89,23 +95,28 @@ static const char *driver_of(const struct snapshot_item *item,
 			     const struct volume_snapshot *snapshot,
 			     const struct volume_snapshot_content *content)
 {
+	cleanup_free const struct persistent_volume **volumes = NULL;
 	const struct persistent_volume *volume;
+	size_t count;
 	const struct volume_snapshot_class *class;
 
 	if (content)
 		return content->driver;
-	class = snapshot->has_class ? find_class(item, snapshot->class_name) : NULL;
+	class = snapshot->has_class ? snapshot_find_class(item, snapshot->class_name) : NULL;
 	if (class)
 		return class->driver;
-	volume = find_volume(item, find_claim(item, snapshot));
+	if (snapshot->selector)
+		return group_find_volumes(item, snapshot, &volumes, &count, NULL) == 0
+			       ? snapshot_driver_of(volumes[0])
+			       : "";
+	volume = snapshot_find_volume(item, find_claim(item, snapshot));
 	return volume ? snapshot_driver_of(volume) : "";
 }
 
 /* ---- what is wrong ---- */
 
-/* In the status and as an event; looked at again when a claim, volume or class changes. */
-static void refuse(struct snapshot_item *item, const struct volume_snapshot *snapshot,
-		   const char *reason, const struct failure *why)
+void snapshot_refuse(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+		     const char *reason, const struct failure *why)
 {
 	const struct object *made = NULL;
 	int r;
@@ -175,8 +186,10 @@ static int take_default(const struct object *object, void *userdata)
 
 static int set_class(struct cJSON *tree, void *userdata)
 {
-	return json_set_string(json_ensure_object(tree, "spec"), "volumeSnapshotClassName",
-			       userdata);
+	const struct object *class = userdata;
+
+	return json_set_string(json_ensure_object(tree, "spec"),
+			       snapshot_words(class->kind)->class_field, class->meta.name);
 }
 
 static void choose_class(struct snapshot_item *item, const struct volume_snapshot *snapshot,
@@ -187,10 +200,10 @@ static void choose_class(struct snapshot_item *item, const struct volume_snapsho
 	struct failure why = { .error = 0 };
 	int r;
 
-	(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT_CLASS, NULL, take_default, &search);
+	(void) store_list(store_of(item), words_of(item)->class, NULL, take_default, &search);
 	if (search.count == 1) {
-		r = object_edit(snapshot->object, set_class,
-				(void *) search.found->object->meta.name, &made, NULL);
+		r = object_edit(snapshot->object, set_class, (void *) search.found->object, &made,
+				NULL);
 		work_item_update(&item->work, r, snapshot->object, made);
 		return;
 	}
@@ -204,7 +217,7 @@ static void choose_class(struct snapshot_item *item, const struct volume_snapsho
 	else
 		(void) failed_plain(&why, -EINVAL, "%zu default snapshot classes were found",
 				    search.count);
-	refuse(item, snapshot, "SetDefaultSnapshotClassFailed", &why);
+	snapshot_refuse(item, snapshot, "SetDefaultSnapshotClassFailed", &why);
 }
 
 static int check_sources(const struct volume_snapshot *snapshot,
@@ -232,20 +245,63 @@ static int check_sources(const struct volume_snapshot *snapshot,
 	return 0;
 }
 
+static void write_content(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+			  const struct snapshot_sources *sources)
+{
+	const struct object *made = NULL;
+	struct failure why = { .error = 0 };
+
+	if (snapshot_plan_content(sources, &made, &why) < 0) {
+		snapshot_refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
+		return;
+	}
+	snapshot_report(item, snapshot->object, "Normal", "CreatingSnapshot",
+			"Waiting for a snapshot to be created by the driver");
+	work_item_create(&item->work, 0, made);
+}
+
+/* All claims of it at once, and of one driver. */
+static void make_group_content(struct snapshot_item *item, const struct volume_snapshot *group)
+{
+	cleanup_free const struct persistent_volume **volumes = NULL;
+	struct snapshot_sources sources = { .snapshot = group };
+	struct failure why = { .error = 0 };
+	int r = group_find_volumes(item, group, &volumes, &sources.volume_count, &why);
+
+	if (r == 0 && !group->has_class) {
+		choose_class(item, group, volumes[0]);
+		return;
+	}
+	sources.volumes = volumes;
+	sources.class = snapshot_find_class(item, group->class_name);
+	if (r == 0 && !sources.class)
+		r = failed_plain(&why, -ENOENT, "there is no VolumeGroupSnapshotClass '%s'",
+				 group->class_name);
+	if (r == 0 && strcmp(sources.class->driver, snapshot_driver_of(volumes[0])) != 0)
+		r = failed_plain(&why, -EINVAL,
+				 "the class '%s' is one of driver '%s', the volumes are not",
+				 group->class_name, sources.class->driver);
+	if (r < 0)
+		snapshot_refuse(item, group, "SnapshotContentCreationFailed", &why);
+	else
+		write_content(item, group, &sources);
+}
+
 /* The claim first: it stays until the snapshot is there. */
 static void make_content(struct snapshot_item *item, const struct volume_snapshot *snapshot)
 {
 	const struct object *claim = find_claim(item, snapshot), *made = NULL;
 	struct snapshot_sources sources = {
 		.snapshot = snapshot,
-		.class = snapshot->has_class ? find_class(item, snapshot->class_name) : NULL,
-		.volume = find_volume(item, claim),
+		.class = snapshot->has_class ? snapshot_find_class(item, snapshot->class_name)
+					     : NULL,
+		.volume = snapshot_find_volume(item, claim),
 	};
 	struct failure why = { .error = 0 };
 	int r = check_sources(snapshot, sources.class, claim, sources.volume, &why);
 
 	if (r < 0) {
-		refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
+		snapshot_refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
 		return;
 	}
 	if (!sources.class) {
@@ -257,24 +313,18 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 		work_item_update(&item->work, r, claim, made);
 		return;
 	}
-	r = snapshot_plan_content(&sources, &made, &why);
-	if (r < 0) {
-		refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
-		return;
-	}
-	snapshot_report(item, snapshot->object, "Normal", "CreatingSnapshot",
-			"Waiting for a snapshot to be created by the driver");
-	work_item_create(&item->work, 0, made);
+	write_content(item, snapshot, &sources);
 }
 
 /* ---- a snapshot that is wanted ---- */
 
 static int write_uid(struct cJSON *tree, void *userdata)
 {
-	struct cJSON *ref =
-		json_ensure_object(json_ensure_object(tree, "spec"), "volumeSnapshotRef");
+	const struct object *snapshot = userdata;
+	struct cJSON *ref = json_ensure_object(json_ensure_object(tree, "spec"),
+					       snapshot_words(snapshot->kind)->ref_field);
 
-	return json_set_string(ref, "uid", userdata);
+	return json_set_string(ref, "uid", snapshot->meta.uid);
 }
 
 /* Return: false: it is bound from both sides. */
@@ -286,16 +336,15 @@ static bool bind_content(struct snapshot_item *item, const struct volume_snapsho
 	int r;
 
 	if (!snapshot_is_named_by(content, snapshot->object)) {
-		(void) failed_plain(&why, -EINVAL,
-				    "VolumeSnapshotContent [%s] is bound to a different snapshot",
+		(void) failed_plain(&why, -EINVAL, "%s [%s] is bound to a different snapshot",
+				    kind_row(words_of(item)->content)->name,
 				    content->object->meta.name);
-		refuse(item, snapshot, "SnapshotContentMisbound", &why);
+		snapshot_refuse(item, snapshot, "SnapshotContentMisbound", &why);
 		return true;
 	}
 	if (*content->snapshot_uid)
 		return false;
-	r = object_edit(content->object, write_uid, (void *) snapshot->object->meta.uid, &made,
-			NULL);
+	r = object_edit(content->object, write_uid, (void *) snapshot->object, &made, NULL);
 	work_item_update(&item->work, r, content->object, made);
 	return true;
 }
@@ -320,10 +369,10 @@ static bool add_finalizers(struct snapshot_item *item, const struct volume_snaps
 	const struct object *made = NULL;
 	int r;
 
-	if (!snapshot->has_source_finalizer)
-		missing = FINALIZER_SNAPSHOT_SOURCE;
+	if (words_of(item)->source_finalizer && !snapshot->has_source_finalizer)
+		missing = words_of(item)->source_finalizer;
 	else if (!snapshot->has_bound_finalizer)
-		missing = FINALIZER_SNAPSHOT_BOUND;
+		missing = words_of(item)->bound_finalizer;
 	if (!missing)
 		return false;
 	r = snapshot_with_finalizer(snapshot->object, missing, &made);
@@ -341,8 +390,13 @@ static void look_at_wanted(struct snapshot_item *item, const struct volume_snaps
 	if (add_finalizers(item, snapshot))
 		return;
 	if (!content && (*snapshot->bound_content || *snapshot->content_name)) {
-		(void) failed_plain(&why, -ENOENT, "VolumeSnapshotContent is missing");
-		refuse(item, snapshot, "SnapshotContentMissing", &why);
+		(void) failed_plain(&why, -ENOENT, "%s is missing",
+				    kind_row(words_of(item)->content)->name);
+		snapshot_refuse(item, snapshot, "SnapshotContentMissing", &why);
+		return;
+	}
+	if (!content && snapshot->selector) {
+		make_group_content(item, snapshot);
 		return;
 	}
 	if (!content) {
@@ -350,6 +404,8 @@ static void look_at_wanted(struct snapshot_item *item, const struct volume_snaps
 		return;
 	}
 	if (bind_content(item, snapshot, content))
+		return;
+	if (content->state.is_ready && group_make_members(item, snapshot, content))
 		return;
 	report_progress(item, snapshot, content);
 	r = snapshot_plan_status(snapshot, content, &made);
@@ -384,10 +440,11 @@ static int mark_deleted(struct cJSON *tree, void *userdata)
 	struct cJSON *annotations =
 		json_ensure_object(json_ensure_object(tree, "metadata"), "annotations");
 	const struct volume_snapshot *snapshot = userdata;
+	const char *mark = snapshot_words(snapshot->object->kind)->being_deleted;
 
 	if (*snapshot->deleted_by)
 		(void) json_set_string(annotations, ANNOTATION_DELETED_BY, snapshot->deleted_by);
-	return json_set_string(annotations, ANNOTATION_SNAPSHOT_BEING_DELETED, "yes");
+	return json_set_string(annotations, mark, "yes");
 }
 
 /* Return: false: the content is gone, or stays. */
@@ -415,12 +472,23 @@ static bool let_content_go(struct snapshot_item *item, const struct volume_snaps
 static void look_at_deleted(struct snapshot_item *item, const struct volume_snapshot *snapshot,
 			    const struct volume_snapshot_content *content)
 {
-	struct restore_search search = { .name = snapshot->object->meta.name };
+	/* No claim is made from a group, only from its snapshots. */
+	struct restore_search search = { .name = snapshot->object->kind == KIND_VOLUME_SNAPSHOT
+							 ? snapshot->object->meta.name
+							 : "" };
 	const struct object *made = NULL;
 	char text[FAILURE_TEXT_BYTES];
 	int r;
 
 	item->waits = true;
+	if (group_that_holds(item, snapshot)) {
+		(void) snprintf(text, sizeof(text),
+				"deletion of the individual volume snapshot %.80s is not allowed "
+				"as it belongs to group snapshot %.80s",
+				snapshot->object->meta.name, snapshot->group_name);
+		snapshot_report(item, snapshot->object, "Warning", "SnapshotDeletePending", text);
+		return;
+	}
 	(void) store_list(store_of(item), KIND_PERSISTENT_VOLUME_CLAIM,
 			  snapshot->object->meta.name_space, take_restored, &search);
 	if (search.found) {
@@ -430,13 +498,15 @@ static void look_at_deleted(struct snapshot_item *item, const struct volume_snap
 		snapshot_report(item, snapshot->object, "Warning", "SnapshotDeletePending", text);
 		return;
 	}
-	if (let_content_go(item, snapshot, content) || release_claim(item, snapshot))
+	if (group_delete_members(item, snapshot) || let_content_go(item, snapshot, content) ||
+	    release_claim(item, snapshot))
 		return;
 	if (!snapshot->has_source_finalizer && !snapshot->has_bound_finalizer)
 		return; /* others hold it back */
 	r = snapshot_without_finalizer(snapshot->object,
-				       snapshot->has_source_finalizer ? FINALIZER_SNAPSHOT_SOURCE
-								      : FINALIZER_SNAPSHOT_BOUND,
+				       snapshot->has_source_finalizer
+					       ? words_of(item)->source_finalizer
+					       : words_of(item)->bound_finalizer,
 				       &made);
 	work_item_update(&item->work, r, snapshot->object, made);
 }

@@ -8,6 +8,7 @@
 #include "controller/controller.h"
 #include "controller/local/local_plan.h"
 #include "object/json/json.h"
+#include "object/kind.h"
 #include "object/timestamp.h"
 
 #include <inttypes.h>
@@ -15,7 +16,6 @@
 
 #define OWN_PREFIX    "csi.storage.k8s.io/"
 #define PODVOL_PREFIX "podvol.io/" /* of schedules */
-#define GROUP_VERSION "snapshot.storage.k8s.io/v1"
 
 enum { SECRET_NAME_BYTES = 254, NSEC_PER_USEC = 1000 };
 
@@ -37,14 +37,16 @@ const char *snapshot_handle_of(const struct persistent_volume *volume)
 
 const char *snapshot_content_name(const struct object *snapshot, char buffer[SNAPSHOT_NAME_BYTES])
 {
-	(void) snprintf(buffer, SNAPSHOT_NAME_BYTES, "snapcontent-%.50s", snapshot->meta.uid);
+	(void) snprintf(buffer, SNAPSHOT_NAME_BYTES, "%s%.46s",
+			snapshot_words(snapshot->kind)->content_prefix, snapshot->meta.uid);
 	return buffer;
 }
 
 const char *snapshot_name(const struct volume_snapshot_content *content,
 			  char buffer[SNAPSHOT_NAME_BYTES])
 {
-	(void) snprintf(buffer, SNAPSHOT_NAME_BYTES, "snapshot-%.50s", content->snapshot_uid);
+	(void) snprintf(buffer, SNAPSHOT_NAME_BYTES, "%s%.46s",
+			snapshot_words(content->object->kind)->name_prefix, content->snapshot_uid);
 	return buffer;
 }
 
@@ -65,10 +67,14 @@ bool snapshot_is_named_by(const struct volume_snapshot_content *content,
 
 /* ---- a content ---- */
 
-static const char *parameter(const struct volume_snapshot_class *class, const char *key)
+static const char *secret_parameter(const struct volume_snapshot_class *class, const char *what)
 {
+	const char *prefix = snapshot_words(class->object->kind)->secret_parameter;
+	size_t length = strlen(prefix);
+
 	for (size_t i = 0; i < class->parameters.count; i++)
-		if (strcmp(class->parameters.labels[i].key, key) == 0)
+		if (strncmp(class->parameters.labels[i].key, prefix, length) == 0 &&
+		    strcmp(class->parameters.labels[i].key + length, what) == 0)
 			return class->parameters.labels[i].value;
 	return "";
 }
@@ -83,6 +89,9 @@ static int expand(const char *template, const struct object *snapshot, const cha
 		{ "${volumesnapshotcontent.name}", content_name },
 		{ "${volumesnapshot.namespace}", snapshot->meta.name_space },
 		{ "${volumesnapshot.name}", snapshot->meta.name },
+		{ "${volumegroupsnapshotcontent.name}", content_name },
+		{ "${volumegroupsnapshot.namespace}", snapshot->meta.name_space },
+		{ "${volumegroupsnapshot.name}", snapshot->meta.name },
 	};
 	size_t used = 0;
 
@@ -114,8 +123,9 @@ static int add_secret(const struct snapshot_sources *sources, const char *conten
 		      struct cJSON *annotations, struct failure *reterr)
 {
 	const struct object *snapshot = sources->snapshot->object;
-	const char *name = parameter(sources->class, OWN_PREFIX "snapshotter-secret-name");
-	const char *space = parameter(sources->class, OWN_PREFIX "snapshotter-secret-namespace");
+	const struct snapshot_words *words = snapshot_words(snapshot->kind);
+	const char *name = secret_parameter(sources->class, "-name");
+	const char *space = secret_parameter(sources->class, "-namespace");
 	char text[SECRET_NAME_BYTES];
 
 	if (!*name && !*space)
@@ -127,13 +137,28 @@ static int add_secret(const struct snapshot_sources *sources, const char *conten
 				    sources->class->object->meta.name);
 	if (expand(name, snapshot, content_name, text) < 0)
 		return failed_plain(reterr, -EINVAL, "'%s' cannot be the name of a secret", name);
-	(void) json_set_string(annotations, ANNOTATION_SNAPSHOT_SECRET_NAME, text);
-	if (strstr(space, "${volumesnapshot.name}") ||
-	    expand(space, snapshot, content_name, text) < 0)
+	(void) json_set_string(annotations, words->secret_name, text);
+	if (strstr(space, "snapshot.name}") || expand(space, snapshot, content_name, text) < 0)
 		return failed_plain(reterr, -EINVAL, "'%s' cannot be the namespace of a secret",
 				    space);
-	(void) json_set_string(annotations, ANNOTATION_SNAPSHOT_SECRET_SPACE, text);
+	(void) json_set_string(annotations, words->secret_space, text);
 	return 0;
+}
+
+static void add_source(const struct snapshot_sources *sources, struct cJSON *spec)
+{
+	struct cJSON *source = json_add_object(spec, "source"), *list;
+
+	if (sources->volume) {
+		(void) json_set_string(source, "volumeHandle", snapshot_handle_of(sources->volume));
+		(void) json_set_string(spec, "sourceVolumeMode",
+				       sources->volume->mode == VOLUME_MODE_BLOCK ? "Block"
+										  : "Filesystem");
+		return;
+	}
+	list = json_add_array(source, "volumeHandles");
+	for (size_t i = 0; i < sources->volume_count; i++)
+		(void) json_set_string(list, NULL, snapshot_handle_of(sources->volumes[i]));
 }
 
 int snapshot_plan_content(const struct snapshot_sources *sources, const struct object **ret,
@@ -141,6 +166,7 @@ int snapshot_plan_content(const struct snapshot_sources *sources, const struct o
 {
 	const struct volume_snapshot_class *class = sources->class;
 	const struct persistent_volume *volume = sources->volume;
+	const struct snapshot_words *words = snapshot_words(class->object->kind);
 	bool deletes = class->deletion_policy == SNAPSHOT_DELETE;
 	cleanup_json struct cJSON *tree = json_new_object();
 	char name[SNAPSHOT_NAME_BYTES];
@@ -148,24 +174,21 @@ int snapshot_plan_content(const struct snapshot_sources *sources, const struct o
 	int r;
 
 	(void) snapshot_content_name(sources->snapshot->object, name);
-	(void) json_set_string(tree, "apiVersion", GROUP_VERSION);
-	(void) json_set_string(tree, "kind", "VolumeSnapshotContent");
+	(void) json_set_string(tree, "apiVersion", words->api_version);
+	(void) json_set_string(tree, "kind", kind_row(words->content)->name);
 	metadata = json_ensure_object(tree, "metadata");
 	(void) json_set_string(metadata, "name", name);
-	(void) json_set_string(json_add_array(metadata, "finalizers"), NULL, FINALIZER_CONTENT);
+	(void) json_set_string(json_add_array(metadata, "finalizers"), NULL,
+			       words->content_finalizer);
 	annotations = json_ensure_object(metadata, "annotations");
-	if (volume->origin.base_path[0])
+	if (volume && volume->origin.base_path[0])
 		(void) json_set_string(annotations, ANNOTATION_BASE_PATH, volume->origin.base_path);
 	spec = json_ensure_object(tree, "spec");
 	(void) json_set_string(spec, "deletionPolicy", deletes ? "Delete" : "Retain");
 	(void) json_set_string(spec, "driver", class->driver);
-	(void) json_set_string(json_add_object(spec, "source"), "volumeHandle",
-			       snapshot_handle_of(volume));
-	(void) json_set_string(spec, "sourceVolumeMode",
-			       volume->mode == VOLUME_MODE_BLOCK ? "Block" : "Filesystem");
-	(void) json_set_string(spec, "volumeSnapshotClassName", class->object->meta.name);
-	object_write_reference(sources->snapshot->object,
-			       json_add_object(spec, "volumeSnapshotRef"));
+	add_source(sources, spec);
+	(void) json_set_string(spec, words->class_field, class->object->meta.name);
+	object_write_reference(sources->snapshot->object, json_add_object(spec, words->ref_field));
 	r = add_secret(sources, name, annotations, reterr);
 	return r < 0 ? r : object_from_json(tree, ret, reterr);
 }
@@ -192,7 +215,7 @@ static int edit_status(struct cJSON *tree, void *userdata)
 	struct cJSON *status = json_ensure_object(tree, "status");
 	char text[TIMESTAMP_BYTES];
 
-	(void) json_set_string(status, "boundVolumeSnapshotContentName",
+	(void) json_set_string(status, snapshot_words(content->object->kind)->bound_field,
 			       content->object->meta.name);
 	if (content->creation_nsec > 0) {
 		timestamp_print((uint64_t) content->creation_nsec / NSEC_PER_USEC, text);
@@ -244,7 +267,7 @@ static int edit_error(struct cJSON *tree, void *userdata)
 int snapshot_plan_error(const struct object *object, const char *text, uint64_t now_usec,
 			const struct object **ret)
 {
-	const struct snapshot_state *state = object->kind == KIND_VOLUME_SNAPSHOT
+	const struct snapshot_state *state = object->kind == snapshot_words(object->kind)->snapshot
 						     ? &object->volume_snapshot->state
 						     : &object->volume_snapshot_content->state;
 	char now[TIMESTAMP_BYTES];

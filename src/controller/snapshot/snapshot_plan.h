@@ -17,7 +17,8 @@ const char *snapshot_driver_of(const struct persistent_volume *volume);
 /* What that one calls the volume. */
 const char *snapshot_handle_of(const struct persistent_volume *volume);
 
-/* "snapcontent-" and the snapshot's uid; "snapshot-" and the uid that a content refers to. */
+/* Of one: "snapcontent-" and the snapshot's uid; "snapshot-" and the uid that a content refers to.
+ */
 #define SNAPSHOT_NAME_BYTES 64
 const char *snapshot_content_name(const struct object *snapshot, char buffer[SNAPSHOT_NAME_BYTES]);
 const char *snapshot_name(const struct volume_snapshot_content *content,
@@ -27,6 +28,8 @@ struct snapshot_sources {
 	const struct volume_snapshot *snapshot;
 	const struct volume_snapshot_class *class;
 	const struct persistent_volume *volume;
+	const struct persistent_volume *const *volumes; /* of a group, instead */
+	size_t volume_count;
 };
 
 /**

@@ -45,8 +45,8 @@ static int take_content(const struct object *object, void *userdata)
 
 	(void) snprintf(key, sizeof(key), "%s/%s", content->snapshot_namespace,
 			content->snapshot_name);
-	if (store_get(snapshotter->options.store, KIND_VOLUME_SNAPSHOT, content->snapshot_namespace,
-		      content->snapshot_name) &&
+	if (store_get(snapshotter->options.store, snapshotter->words->snapshot,
+		      content->snapshot_namespace, content->snapshot_name) &&
 	    work_queue_due(snapshotter->base.queues[SNAPSHOTS], key) < 0)
 		return -ENOMEM;
 	return work_queue_due(snapshotter->base.queues[CONTENTS], object->meta.name);
@@ -62,9 +62,9 @@ static int take_change(const struct store_change *change, void *userdata)
 {
 	struct snapshotter *snapshotter = userdata;
 
-	if (change->object->kind == KIND_VOLUME_SNAPSHOT)
+	if (change->object->kind == snapshotter->words->snapshot)
 		return take_snapshot(change->object, snapshotter);
-	if (change->object->kind == KIND_VOLUME_SNAPSHOT_CONTENT)
+	if (change->object->kind == snapshotter->words->content)
 		return take_content(change->object, snapshotter);
 	work_queue_walk(snapshotter->base.queues[SNAPSHOTS], make_waiting_due);
 	return 0;
@@ -72,20 +72,50 @@ static int take_change(const struct store_change *change, void *userdata)
 
 /* ---- life ---- */
 
+static int open_snapshotter(void *userdata)
+{
+	struct snapshotter *snapshotter = userdata;
+
+	snapshotter->words =
+		snapshot_words(snapshotter->options.are_groups ? KIND_VOLUME_GROUP_SNAPSHOT
+							       : KIND_VOLUME_SNAPSHOT);
+	return 0;
+}
+
+#define QUEUES                                                                                     \
+	{                                                                                          \
+		[SNAPSHOTS] = { .what = "snapshot",                                                \
+				.item_bytes = sizeof(struct snapshot_item),                        \
+				.look = snapshot_look },                                           \
+		[CONTENTS] = { .what = "snapshot",                                                 \
+			       .item_bytes = sizeof(struct snapshot_item),                         \
+			       .look = content_look },                                             \
+	}
+
 static const struct controller_class snapshotter_class = {
 	CONTROLLER_OF(snapshotter),
 	.what = "snapshots",
 	.kinds = 1 << KIND_VOLUME_SNAPSHOT | 1 << KIND_VOLUME_SNAPSHOT_CLASS |
-		 1 << KIND_VOLUME_SNAPSHOT_CONTENT | 1 << KIND_PERSISTENT_VOLUME |
-		 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+		 1 << KIND_VOLUME_SNAPSHOT_CONTENT | 1 << KIND_VOLUME_GROUP_SNAPSHOT |
+		 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
 	.lists = { { KIND_VOLUME_SNAPSHOT, take_snapshot },
 		   { KIND_VOLUME_SNAPSHOT_CONTENT, take_content } },
-	.queues = { [SNAPSHOTS] = { .what = "snapshot",
-				    .item_bytes = sizeof(struct snapshot_item),
-				    .look = snapshot_look },
-		    [CONTENTS] = { .what = "snapshot",
-				   .item_bytes = sizeof(struct snapshot_item),
-				   .look = content_look } },
+	.queues = QUEUES,
+	.open = open_snapshotter,
+	.take_change = take_change,
+};
+
+/* Its snapshots are watched, too: a group goes after them. */
+static const struct controller_class group_snapshotter_class = {
+	CONTROLLER_OF(snapshotter),
+	.what = "group snapshots",
+	.kinds = 1 << KIND_VOLUME_GROUP_SNAPSHOT | 1 << KIND_VOLUME_GROUP_SNAPSHOT_CLASS |
+		 1 << KIND_VOLUME_GROUP_SNAPSHOT_CONTENT | 1 << KIND_VOLUME_SNAPSHOT |
+		 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+	.lists = { { KIND_VOLUME_GROUP_SNAPSHOT, take_snapshot },
+		   { KIND_VOLUME_GROUP_SNAPSHOT_CONTENT, take_content } },
+	.queues = QUEUES,
+	.open = open_snapshotter,
 	.take_change = take_change,
 };
 
@@ -95,7 +125,8 @@ int snapshotter_new(const struct snapshotter_options *options, struct snapshotte
 						   options->store };
 
 	assert(options->event_fn && options->backend && ret);
-	return controller_new(&snapshotter_class, &common, options, ret);
+	return controller_new(options->are_groups ? &group_snapshotter_class : &snapshotter_class,
+			      &common, options, ret);
 }
 
 void snapshotter_all_due(struct snapshotter *snapshotter)

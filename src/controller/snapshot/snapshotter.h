@@ -8,6 +8,11 @@
  * that a start goes on where a kill left it: a content is stored before anything is made for it,
  * and what is made has a name that follows from it.
  *
+ * A second one does the same for VolumeGroupSnapshots, in the words of struct snapshot_words; what
+ * is different is in group_members.c: the claims are those that a selector chooses, and each
+ * snapshot of the group becomes a VolumeSnapshot with a content, which the first snapshotter binds.
+ * They go with the group: the driver deletes all at once.
+ *
  * A snapshot is deleted only when its VolumeSnapshot was deleted, under policy Delete, when no
  * claim is being made from it and every source of objects was read. A VolumeSnapshot that is merely
  * missing, or a content that is deleted by itself, deletes nothing.
@@ -36,6 +41,8 @@ struct snapshot_result {
 	int64_t creation_nsec; /* real time; 0: not known */
 	int64_t bytes;         /* that a volume made from it needs; 0: not known */
 	bool is_ready;
+	const struct snapshot_member *members; /* of a group; borrowed during the call */
+	size_t member_count;
 };
 
 struct snapshot_end {
@@ -68,6 +75,7 @@ struct snapshotter_options {
 	void *userdata; /* of these two */
 	const struct snapshot_backend *backend;
 	void *backend_userdata;
+	bool are_groups; /* it is one of VolumeGroupSnapshots */
 };
 
 struct snapshotter;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshotter_internal - what the three files of the snapshotter share; no other file includes it
+ * snapshotter_internal - what the files of the snapshotter share; no other file includes it
  *
  * snapshotter.c watches and writes, snapshot_look.c decides for a VolumeSnapshot,
- * content_look.c for a content.
+ * content_look.c for a content; group_members.c knows what a group consists of.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ enum { SNAPSHOTS, CONTENTS }; /* its queues, by "namespace/name" and by name */
 struct snapshotter {
 	struct controller base;
 	struct snapshotter_options options;
+	const struct snapshot_words *words;
 	bool is_stopped, was_complete;
 };
 
@@ -28,6 +29,32 @@ struct snapshot_item {
 /* Both: return false when nothing of the name is there any more. */
 bool snapshot_look(struct work_item *work);
 bool content_look(struct work_item *work);
+
+/* ---- snapshot_look.c ---- */
+
+const struct volume_snapshot_class *snapshot_find_class(const struct snapshot_item *item,
+							const char *name);
+const struct persistent_volume *snapshot_find_volume(const struct snapshot_item *item,
+						     const struct object *claim);
+/* In the status and as an event; looked at again when a claim, volume or class changes. */
+void snapshot_refuse(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+		     const char *reason, const struct failure *why);
+
+/* ---- group_members.c ---- */
+
+/* The volumes of the claims that a group is to be taken of, by claim names. @ret: freed with
+ * free(). Return: 0; -ENOENT, -EAGAIN, -EINVAL; -ENOMEM. */
+int group_find_volumes(const struct snapshot_item *item, const struct volume_snapshot *group,
+		       const struct persistent_volume ***ret, size_t *ret_count,
+		       struct failure *reterr);
+/* Return: true: a VolumeSnapshot or its content was missing and is being made. */
+bool group_make_members(struct snapshot_item *item, const struct volume_snapshot *group,
+			const struct volume_snapshot_content *content);
+/* Return: true: there are still some; those that were not are being deleted. */
+bool group_delete_members(struct snapshot_item *item, const struct volume_snapshot *group);
+/* The group that a VolumeSnapshot is one of, while that stays; NULL: there is none. */
+const struct object *group_that_holds(const struct snapshot_item *item,
+				      const struct volume_snapshot *snapshot);
 
 /* ---- snapshotter.c ---- */
 

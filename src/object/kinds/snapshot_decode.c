@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_decode - VolumeSnapshot, its class and its content as structs; see volume_snapshot.h
+ * snapshot_decode - snapshots, group snapshots, their classes and contents as structs; see
+ * volume_snapshot.h
  */
 #include "object/kinds/volume_snapshot.h"
 
@@ -10,10 +11,70 @@
 #include "object/kinds/claim_spec.h"
 #include "object/metadata.h"
 #include "object/select/selector_json.h"
+#include "object/timestamp.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+
+#define GROUP_PREFIX "groupsnapshot.storage.kubernetes.io/"
+
+const struct snapshot_words *snapshot_words(enum object_kind kind)
+{
+	static const struct snapshot_words single = {
+		KIND_VOLUME_SNAPSHOT,
+		KIND_VOLUME_SNAPSHOT_CLASS,
+		KIND_VOLUME_SNAPSHOT_CONTENT,
+		.api_version = "snapshot.storage.k8s.io/v1",
+		.bound_finalizer = FINALIZER_SNAPSHOT_BOUND,
+		.source_finalizer = FINALIZER_SNAPSHOT_SOURCE,
+		.content_finalizer = FINALIZER_CONTENT,
+		.default_class = ANNOTATION_SNAPSHOT_DEFAULT_CLASS,
+		.being_created = ANNOTATION_SNAPSHOT_BEING_CREATED,
+		.being_deleted = ANNOTATION_SNAPSHOT_BEING_DELETED,
+		.secret_name = ANNOTATION_SNAPSHOT_SECRET_NAME,
+		.secret_space = ANNOTATION_SNAPSHOT_SECRET_SPACE,
+		.secret_parameter = "csi.storage.k8s.io/snapshotter-secret",
+		.class_field = "volumeSnapshotClassName",
+		.content_field = "volumeSnapshotContentName",
+		.bound_field = "boundVolumeSnapshotContentName",
+		.ref_field = "volumeSnapshotRef",
+		.handle_field = "snapshotHandle",
+		.content_prefix = "snapcontent-",
+		.name_prefix = "snapshot-",
+	};
+	static const struct snapshot_words group = {
+		KIND_VOLUME_GROUP_SNAPSHOT,
+		KIND_VOLUME_GROUP_SNAPSHOT_CLASS,
+		KIND_VOLUME_GROUP_SNAPSHOT_CONTENT,
+		.api_version = "groupsnapshot.storage.k8s.io/v1",
+		.bound_finalizer = GROUP_PREFIX "volumegroupsnapshot-bound-protection",
+		.content_finalizer = GROUP_PREFIX "volumegroupsnapshotcontent-bound-protection",
+		.default_class = GROUP_PREFIX "is-default-class",
+		.being_created = GROUP_PREFIX "volumegroupsnapshot-being-created",
+		.being_deleted = GROUP_PREFIX "volumegroupsnapshot-being-deleted",
+		.secret_name = GROUP_PREFIX "deletion-secret-name",
+		.secret_space = GROUP_PREFIX "deletion-secret-namespace",
+		.secret_parameter = "csi.storage.k8s.io/group-snapshotter-secret",
+		.class_field = "volumeGroupSnapshotClassName",
+		.content_field = "volumeGroupSnapshotContentName",
+		.bound_field = "boundVolumeGroupSnapshotContentName",
+		.ref_field = "volumeGroupSnapshotRef",
+		.handle_field = "volumeGroupSnapshotHandle",
+		.content_prefix = "groupsnapcontent-",
+		.name_prefix = "groupsnapshot-",
+	};
+	bool is_single = kind == single.snapshot || kind == single.class || kind == single.content;
+
+	assert(is_single || kind == group.snapshot || kind == group.class || kind == group.content);
+	return is_single ? &single : &group;
+}
+
+static const char *text_in(const struct cJSON *tree, const char *parent, const char *name,
+			   struct arena *arena)
+{
+	return arena_string(arena, json_string(json_get(json_get(tree, parent), name), ""));
+}
 
 static const char *text_at(const struct cJSON *tree, const char *path, struct arena *arena)
 {
@@ -58,23 +119,29 @@ static enum snapshot_deletion decode_policy(const struct cJSON *item)
 int volume_snapshot_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			   struct failure *reterr)
 {
+	const struct snapshot_words *words = snapshot_words(object->kind);
 	const struct cJSON *metadata = json_get(tree, "metadata");
 	struct volume_snapshot *snapshot = arena_array(arena, 1, sizeof(*snapshot));
 
-	assert(tree && object->kind == KIND_VOLUME_SNAPSHOT);
+	assert(tree && object->kind == words->snapshot);
 	if (!snapshot)
 		return failed(reterr, -ENOMEM, "cannot decode a VolumeSnapshot");
 	*snapshot = (struct volume_snapshot){
 		.object = object,
 		.claim_name = text_at(tree, "spec.source.persistentVolumeClaimName", arena),
-		.content_name = text_at(tree, "spec.source.volumeSnapshotContentName", arena),
-		.has_class = json_get_path(tree, "spec.volumeSnapshotClassName") != NULL,
-		.class_name = text_at(tree, "spec.volumeSnapshotClassName", arena),
-		.bound_content = text_at(tree, "status.boundVolumeSnapshotContentName", arena),
+		.selector =
+			label_selector_decode(json_get_path(tree, "spec.source.selector"), arena),
+		.group_name = text_at(tree, "status.volumeGroupSnapshotName", arena),
+		.content_name =
+			text_in(json_get(tree, "spec"), "source", words->content_field, arena),
+		.has_class = json_get(json_get(tree, "spec"), words->class_field) != NULL,
+		.class_name = text_in(tree, "spec", words->class_field, arena),
+		.bound_content = text_in(tree, "status", words->bound_field, arena),
 		.creation_time = text_at(tree, "status.creationTime", arena),
 		.state = decode_state(json_get(tree, "status"), arena),
-		.has_bound_finalizer = has_finalizer(metadata, FINALIZER_SNAPSHOT_BOUND),
-		.has_source_finalizer = has_finalizer(metadata, FINALIZER_SNAPSHOT_SOURCE),
+		.has_bound_finalizer = has_finalizer(metadata, words->bound_finalizer),
+		.has_source_finalizer =
+			words->source_finalizer && has_finalizer(metadata, words->source_finalizer),
 		.deleted_by = annotation(tree, ANNOTATION_DELETED_BY, arena),
 	};
 	object->volume_snapshot = snapshot;
@@ -84,10 +151,11 @@ int volume_snapshot_decode(const struct cJSON *tree, struct arena *arena, struct
 int volume_snapshot_class_decode(const struct cJSON *tree, struct arena *arena,
 				 struct object *object, struct failure *reterr)
 {
-	const char *is_default = metadata_annotation(tree, ANNOTATION_SNAPSHOT_DEFAULT_CLASS);
+	const struct snapshot_words *words = snapshot_words(object->kind);
+	const char *is_default = metadata_annotation(tree, words->default_class);
 	struct volume_snapshot_class *class = arena_array(arena, 1, sizeof(*class));
 
-	assert(tree && object->kind == KIND_VOLUME_SNAPSHOT_CLASS);
+	assert(tree && object->kind == words->class);
 	if (!class)
 		return failed(reterr, -ENOMEM, "cannot decode a VolumeSnapshotClass");
 	*class = (struct volume_snapshot_class){
@@ -101,15 +169,51 @@ int volume_snapshot_class_decode(const struct cJSON *tree, struct arena *arena,
 	return 0;
 }
 
-static void decode_marks(const struct cJSON *tree, struct arena *arena,
-			 struct volume_snapshot_content *content)
+/* As the driver reported them, else as they were asked for. */
+static int decode_members(const struct cJSON *tree, struct arena *arena,
+			  struct volume_snapshot_content *content)
 {
-	content->is_being_created =
-		metadata_annotation(tree, ANNOTATION_SNAPSHOT_BEING_CREATED) != NULL;
-	content->is_being_deleted =
-		metadata_annotation(tree, ANNOTATION_SNAPSHOT_BEING_DELETED) != NULL;
-	content->secret_name = annotation(tree, ANNOTATION_SNAPSHOT_SECRET_NAME, arena);
-	content->secret_namespace = annotation(tree, ANNOTATION_SNAPSHOT_SECRET_SPACE, arena);
+	const struct cJSON *list = json_get_path(tree, "status.volumeSnapshotInfoList");
+	const struct cJSON *given =
+		json_get_path(tree, "spec.source.groupSnapshotHandles.volumeSnapshotHandles");
+	const struct cJSON *volumes = json_get_path(tree, "spec.source.volumeHandles");
+	struct snapshot_member *member;
+
+	if (!list)
+		list = given ? given : volumes;
+	content->member_count = json_count(list);
+	content->members = member = arena_array(arena, content->member_count + 1, sizeof(*member));
+	if (!member)
+		return -ENOMEM;
+	for (const struct cJSON *i = json_first(list); i; i = json_next(i), member++) {
+		const char *handle = arena_string(arena, json_string(i, ""));
+
+		member->volume_handle =
+			list == volumes ? handle : text_at(i, "volumeHandle", arena);
+		member->handle = list == given ? handle : text_at(i, "snapshotHandle", arena);
+		(void) json_int64(json_get(i, "creationTime"), &member->creation_nsec);
+		(void) json_int64(json_get(i, "restoreSize"), &member->bytes);
+		member->is_ready = json_bool(json_get(i, "readyToUse"), false);
+	}
+	return 0;
+}
+
+static int64_t decode_time(const struct cJSON *item)
+{
+	int64_t nsec = 0;
+
+	if (!json_int64(item, &nsec) && json_is_string(item))
+		nsec = (int64_t) timestamp_parse(json_string(item, "")) * 1000;
+	return nsec;
+}
+
+static void decode_marks(const struct cJSON *tree, const struct snapshot_words *words,
+			 struct arena *arena, struct volume_snapshot_content *content)
+{
+	content->is_being_created = metadata_annotation(tree, words->being_created) != NULL;
+	content->is_being_deleted = metadata_annotation(tree, words->being_deleted) != NULL;
+	content->secret_name = annotation(tree, words->secret_name, arena);
+	content->secret_namespace = annotation(tree, words->secret_space, arena);
 	content->base_path = annotation(tree, ANNOTATION_BASE_PATH, arena);
 	content->deleted_by = annotation(tree, ANNOTATION_DELETED_BY, arena);
 }
@@ -118,28 +222,39 @@ int volume_snapshot_content_decode(const struct cJSON *tree, struct arena *arena
 				   struct object *object, struct failure *reterr)
 {
 	const struct cJSON *spec = json_get(tree, "spec"), *status = json_get(tree, "status");
+	const struct snapshot_words *words = snapshot_words(object->kind);
+	const char *source = object->kind == KIND_VOLUME_SNAPSHOT_CONTENT
+				     ? "source.snapshotHandle"
+				     : "source.groupSnapshotHandles.volumeGroupSnapshotHandle";
+	const struct cJSON *ref = json_get(spec, words->ref_field);
 	struct volume_snapshot_content *content = arena_array(arena, 1, sizeof(*content));
 
-	assert(tree && object->kind == KIND_VOLUME_SNAPSHOT_CONTENT);
-	if (!content)
+	assert(tree && object->kind == words->content);
+	if (!content || decode_members(tree, arena, content) < 0)
 		return failed(reterr, -ENOMEM, "cannot decode a VolumeSnapshotContent");
 	*content = (struct volume_snapshot_content){
 		.object = object,
+		.members = content->members,
+		.member_count = content->member_count,
 		.driver = text_at(spec, "driver", arena),
 		.deletion_policy = decode_policy(json_get(spec, "deletionPolicy")),
 		.volume_handle = text_at(spec, "source.volumeHandle", arena),
-		.given_handle = text_at(spec, "source.snapshotHandle", arena),
+		.given_handle = text_at(spec, source, arena),
 		.source_volume_mode = text_at(spec, "sourceVolumeMode", arena),
-		.class_name = text_at(spec, "volumeSnapshotClassName", arena),
-		.snapshot_namespace = text_at(spec, "volumeSnapshotRef.namespace", arena),
-		.snapshot_name = text_at(spec, "volumeSnapshotRef.name", arena),
-		.snapshot_uid = text_at(spec, "volumeSnapshotRef.uid", arena),
-		.snapshot_handle = text_at(status, "snapshotHandle", arena),
+		.class_name = text_in(tree, "spec", words->class_field, arena),
+		.snapshot_namespace = text_at(ref, "namespace", arena),
+		.snapshot_name = text_at(ref, "name", arena),
+		.snapshot_uid = text_at(ref, "uid", arena),
+		.snapshot_handle = text_in(tree, "status", words->handle_field, arena),
+		.group_handle = object->kind == KIND_VOLUME_SNAPSHOT_CONTENT
+					? text_at(status, "volumeGroupSnapshotHandle", arena)
+					: "",
+		.creation_nsec = decode_time(json_get(status, "creationTime")),
 		.state = decode_state(status, arena),
-		.has_finalizer = has_finalizer(json_get(tree, "metadata"), FINALIZER_CONTENT),
+		.has_finalizer =
+			has_finalizer(json_get(tree, "metadata"), words->content_finalizer),
 	};
-	(void) json_int64(json_get(status, "creationTime"), &content->creation_nsec);
-	decode_marks(tree, arena, content);
+	decode_marks(tree, words, arena, content);
 	object->volume_snapshot_content = content;
 	return 0;
 }

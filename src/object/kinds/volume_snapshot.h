@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * volume_snapshot - snapshot.storage.k8s.io/v1 VolumeSnapshot, its class and its content, decoded
+ * volume_snapshot - VolumeSnapshot, VolumeGroupSnapshot, their classes and contents, decoded
  *
- * A VolumeSnapshot is to its content what a claim is to its volume. Strings are "" where absent;
- * all live as long as the object.
+ * A VolumeSnapshot is to its content what a claim is to its volume; one of a group is a
+ * VolumeSnapshot with several sources, and differs in the words of struct snapshot_words. Strings
+ * are "" where absent; all live as long as the object.
  */
 #pragma once
 
@@ -24,6 +25,28 @@
 #define ANNOTATION_SNAPSHOT_SECRET_NAME  "snapshot.storage.kubernetes.io/deletion-secret-name"
 #define ANNOTATION_SNAPSHOT_SECRET_SPACE "snapshot.storage.kubernetes.io/deletion-secret-namespace"
 
+/* Where the three kinds of a snapshot and those of a group snapshot differ. */
+struct snapshot_words {
+	enum object_kind snapshot, class, content;
+	const char *api_version;
+	const char *bound_finalizer, *source_finalizer; /* of the snapshot; NULL: it has none */
+	const char *content_finalizer;
+	const char *default_class, *being_created, *being_deleted; /* annotations */
+	const char *secret_name, *secret_space;                    /* so are these */
+	const char *secret_parameter;                              /* of the class; and "-name" */
+	const char *class_field, *content_field, *bound_field, *ref_field, *handle_field;
+	const char *content_prefix, *name_prefix;
+};
+/* @kind: any of the six. */
+const struct snapshot_words *snapshot_words(enum object_kind kind);
+
+/* A volume of a group and its snapshot; what is not known is "", 0 or false. */
+struct snapshot_member {
+	const char *volume_handle, *handle;
+	int64_t creation_nsec, bytes;
+	bool is_ready;
+};
+
 /* status.error of both; what no status says is not set. */
 struct snapshot_state {
 	bool is_ready, has_ready;
@@ -35,7 +58,9 @@ struct snapshot_state {
 
 struct volume_snapshot {
 	const struct object *object;
-	const char *claim_name; /* spec.source: one of the two */
+	const char *claim_name;                /* spec.source: one of the two */
+	const struct label_selector *selector; /* of a group; NULL: it names a content */
+	const char *group_name; /* status.volumeGroupSnapshotName: it is one of a group */
 	const char *content_name;
 	bool has_class;
 	const char *class_name;
@@ -60,8 +85,11 @@ struct volume_snapshot_content {
 	const struct object *object;
 	const char *driver;
 	enum snapshot_deletion deletion_policy;
-	const char *volume_handle; /* spec.source: one of the two */
-	const char *given_handle;  /* spec.source.snapshotHandle */
+	const char *volume_handle;             /* spec.source: one of the two */
+	const char *given_handle;              /* spec.source.snapshotHandle */
+	const struct snapshot_member *members; /* of a group */
+	size_t member_count;
+	const char *group_handle; /* status.volumeGroupSnapshotHandle of one of a group */
 	const char *source_volume_mode;
 	const char *class_name;
 	const char *snapshot_namespace, *snapshot_name, *snapshot_uid; /* spec.volumeSnapshotRef */

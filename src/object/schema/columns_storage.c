@@ -101,3 +101,33 @@ const struct table_column volume_snapshot_content_columns[] = {
 	COLUMN_BY("Age", cell_age),
 	{ 0 },
 };
+
+const struct table_column volume_group_snapshot_columns[] = {
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("ReadyToUse", "status.readyToUse"),
+	COLUMN_AT("VolumeGroupSnapshotClass", "spec.volumeGroupSnapshotClassName"),
+	COLUMN_AT("VolumeGroupSnapshotContent", "status.boundVolumeGroupSnapshotContentName"),
+	COLUMN_AT("CreationTime", "status.creationTime", .type = CELL_SINCE),
+	COLUMN_BY("Age", cell_age),
+	{ 0 },
+};
+
+const struct table_column volume_group_snapshot_class_columns[] = {
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("Driver", "driver"),
+	COLUMN_AT("DeletionPolicy", "deletionPolicy"),
+	COLUMN_BY("Age", cell_age),
+	{ 0 },
+};
+
+const struct table_column volume_group_snapshot_content_columns[] = {
+	COLUMN_BY("Name", cell_name),
+	COLUMN_AT("ReadyToUse", "status.readyToUse"),
+	COLUMN_AT("DeletionPolicy", "spec.deletionPolicy"),
+	COLUMN_AT("Driver", "spec.driver"),
+	COLUMN_AT("VolumeGroupSnapshotClass", "spec.volumeGroupSnapshotClassName"),
+	COLUMN_AT("VolumeGroupSnapshotNamespace", "spec.volumeGroupSnapshotRef.namespace"),
+	COLUMN_AT("VolumeGroupSnapshot", "spec.volumeGroupSnapshotRef.name"),
+	COLUMN_BY("Age", cell_age),
+	{ 0 },
+};

@@ -13,6 +13,7 @@
 #define SCHEMA_META         "io.k8s.apimachinery.pkg.apis.meta.v1"
 #define SCHEMA_STORAGE      "io.k8s.api.storage.v1"
 #define SCHEMA_SNAPSHOT     "io.k8s.storage.snapshot.v1"
+#define SCHEMA_GROUP        "io.k8s.storage.groupsnapshot.v1"
 #define SCHEMA_COORDINATION "io.k8s.api.coordination.v1"
 #define SCHEMA_CERTIFICATES "io.k8s.api.certificates.v1beta1"
 
