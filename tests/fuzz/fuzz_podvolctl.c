@@ -6,9 +6,9 @@
  * every answer, discovery's too where the first byte is large. The terminal is safe: no control
  * character comes out but line ends and tabs.
  *
- * With tests/unit/cli_world.c
+ * With tests/unit/cli/cli_world.c
  */
-#include "../unit/cli_world.h"
+#include "tests/unit/cli/cli_world.h"
 
 #include "base/cleanup.h"
 

@@ -7,9 +7,9 @@
  * answered, never as an internal error (500; docker's protocol has no other refusal), and a JSON
  * answer reads back. What is stored is the same for every input.
  *
- * With tests/unit/api_world.c tests/unit/api_node.c
+ * With tests/unit/api/api_world.c tests/unit/api/api_node.c
  */
-#include "../unit/api_world.h"
+#include "tests/unit/api/api_world.h"
 
 #include "api/docker/docker_volume.h"
 #include "base/cleanup.h"
