@@ -515,7 +515,7 @@ struct agent *agent_free(struct agent *agent)
 {
 	if (!agent)
 		return NULL;
-	manifest_source_free(agent->manifests);
+	agent->manifests = manifest_source_free(agent->manifests);
 	cluster_stop(agent->cluster);
 	drivers_stop(agent->drivers);
 	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
