@@ -223,8 +223,10 @@ int manifest_known_take(struct manifest_known *known, struct manifest_file *file
 	struct manifest_known_file *from = find(known, file->name);
 	int r;
 
+	if (file->is_as_applied && (!from || !from->text))
+		return -EAGAIN;
 	if (!from)
-		return file->is_as_applied ? -ENOMEM : 0;
+		return 0;
 	r = file->is_as_applied ? stand_in(file, from) : 0;
 	forget_text(from);
 	return r;

@@ -265,6 +265,7 @@ static void on_looked(struct manifest_file *file, void *userdata)
 	struct manifest_entry *entry = manifest_catalog_entry(&source->catalog, file->name);
 	uint64_t now_usec = realtime_usec();
 	bool is_new = !entry;
+	int r;
 
 	if (!file->is_present) {
 		if (entry)
@@ -275,9 +276,13 @@ static void on_looked(struct manifest_file *file, void *userdata)
 	if (is_new && HASH_COUNT(source->catalog.entries) >= MANIFEST_FILES_MAX)
 		return;
 	source->has_news |= entry && entry->note_count > 0;
-	if (manifest_known_take(&source->known, file) < 0 ||
-	    manifest_catalog_put(&source->catalog, file, now_usec, &entry) < 0) {
-		log_message(LOG_ERR, "manifest '%s': out of memory, reading it again", file->name);
+	r = manifest_known_take(&source->known, file);
+	if (r == 0)
+		r = manifest_catalog_put(&source->catalog, file, now_usec, &entry);
+	if (r < 0) {
+		if (r != -EAGAIN)
+			log_message(LOG_ERR, "manifest '%s': out of memory, reading it again",
+				    file->name);
 		manifest_dir_look(source->dir, file->name);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "manifest_world.h"
+#include "source/manifest_known.h"
 
 #include "base/cleanup.h"
 
@@ -226,6 +227,33 @@ static void files_with_problems_are_reported_at_each_start(void **state)
 	assert_string_equal(stored(world, KIND_POD, "a")->meta.uid, uid);
 }
 
+/* A touched file is looked at again before the first look is handed on: both know its text. */
+static void second_look_at_an_applied_text_is_parsed(void **state)
+{
+	struct manifest_world *world = *state;
+	struct manifest_known known = { .files = NULL };
+	struct manifest_file *looks[2];
+	cleanup_close int fd = open(world->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	put_pods(world);
+	manifest_world_stop(world);
+	store_world_reopen(&world->store);
+	assert_int_equal(manifest_known_load(&known, world->store.store, world->parent), 0);
+	for (size_t i = 0; i < 2; i++) {
+		looks[i] = manifest_file_read(fd, "b.yaml", manifest_known_text(&known, "b.yaml"));
+		assert_non_null(looks[i]);
+		assert_true(looks[i]->is_as_applied);
+	}
+	assert_int_equal(manifest_known_take(&known, looks[0]), 0);
+	assert_int_equal(looks[0]->documents.count, 2);
+	assert_int_equal(manifest_known_take(&known, looks[1]), -EAGAIN);
+	for (size_t i = 0; i < 2; i++)
+		(void) manifest_file_free(looks[i]);
+	manifest_known_done(&known);
+	manifest_world_start(world);
+	manifest_world_wait_ready(world);
+}
+
 /* ---- when more than what is stored is needed ---- */
 
 static void object_deleted_later_comes_back_from_its_text(void **state)
@@ -288,6 +316,7 @@ int main(void)
 		TEST(damaged_record_is_not_used),
 		TEST(old_record_is_not_believed),
 		TEST(files_with_problems_are_reported_at_each_start),
+		TEST(second_look_at_an_applied_text_is_parsed),
 		TEST(object_deleted_later_comes_back_from_its_text),
 		TEST(applied_document_is_not_kept),
 		TEST(file_that_breaks_later_keeps_what_it_had),
