@@ -195,8 +195,44 @@ bool group_make_members(struct snapshot_item *item, const struct volume_snapshot
 
 /* ---- their end ---- */
 
+static const struct volume_snapshot_content *
+content_of(const struct snapshot_item *item, enum object_kind kind, const char *bound,
+	   const char *named)
+{
+	const struct object *object =
+		store_get(store_of(item), kind, "", *bound ? bound : named);
+
+	return object ? object->volume_snapshot_content : NULL;
+}
+
+/* By the driver's own handle, which stands in the content: whoever may write the status of a
+ * VolumeSnapshot does not choose what is deleted with a group. */
+static bool is_of_group(const struct volume_snapshot_content *content,
+			const struct volume_snapshot_content *group)
+{
+	return *content->group_handle &&
+	       strcmp(content->group_handle, group->snapshot_handle) == 0 &&
+	       strcmp(content->driver, group->driver) == 0;
+}
+
+static bool is_member(const struct snapshot_item *item, const struct volume_snapshot *snapshot,
+		      const struct volume_snapshot *group,
+		      const struct volume_snapshot_content *group_content)
+{
+	const struct volume_snapshot_content *content;
+
+	if (strcmp(snapshot->group_name, group->object->meta.name) != 0)
+		return false;
+	content = content_of(item, KIND_VOLUME_SNAPSHOT_CONTENT, snapshot->bound_content,
+			     snapshot->content_name);
+	return content && snapshot_is_named_by(content, snapshot->object) &&
+	       is_of_group(content, group_content);
+}
+
 struct member_search {
-	const char *group_name;
+	const struct snapshot_item *item;
+	const struct volume_snapshot *group;
+	const struct volume_snapshot_content *content;
 	size_t count;
 	const struct object *to_delete;
 };
@@ -205,7 +241,7 @@ static int take_member(const struct object *object, void *userdata)
 {
 	struct member_search *search = userdata;
 
-	if (strcmp(object->volume_snapshot->group_name, search->group_name) != 0)
+	if (!is_member(search->item, object->volume_snapshot, search->group, search->content))
 		return 0;
 	search->count++;
 	if (!object->meta.deletes)
@@ -213,15 +249,35 @@ static int take_member(const struct object *object, void *userdata)
 	return 0;
 }
 
-bool group_delete_members(struct snapshot_item *item, const struct volume_snapshot *group)
+/* A content that no VolumeSnapshot was made for before the group was deleted. */
+static int take_unbound(const struct object *object, void *userdata)
+{
+	const struct volume_snapshot_content *content = object->volume_snapshot_content;
+	struct member_search *search = userdata;
+
+	if (!is_of_group(content, search->content) || *content->snapshot_uid ||
+	    content->deletion_policy != SNAPSHOT_DELETE ||
+	    strcmp(content->snapshot_namespace, search->group->object->meta.name_space) != 0)
+		return 0;
+	search->count++;
+	if (!object->meta.deletes)
+		search->to_delete = object;
+	return 0;
+}
+
+bool group_delete_members(struct snapshot_item *item, const struct volume_snapshot *group,
+			  const struct volume_snapshot_content *content)
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
-	struct member_search search = { .group_name = group->object->meta.name };
+	struct member_search search = { .item = item, .group = group, .content = content };
 
-	if (!is_group(group))
+	if (!is_group(group) || !content || !snapshot_is_named_by(content, group->object))
 		return false;
 	(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT, group->object->meta.name_space,
 			  take_member, &search);
+	if (search.count == 0)
+		(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT_CONTENT, NULL, take_unbound,
+				  &search);
 	if (search.to_delete && options->is_complete(options->userdata))
 		work_item_delete(&item->work, search.to_delete);
 	return search.count > 0;
@@ -230,10 +286,17 @@ bool group_delete_members(struct snapshot_item *item, const struct volume_snapsh
 const struct object *group_that_holds(const struct snapshot_item *item,
 				      const struct volume_snapshot *snapshot)
 {
-	const struct object *group = NULL;
+	const struct volume_snapshot_content *content;
+	const struct object *object = NULL;
+	const struct volume_snapshot *group;
 
 	if (*snapshot->group_name)
-		group = store_get(store_of(item), KIND_VOLUME_GROUP_SNAPSHOT,
-				  snapshot->object->meta.name_space, snapshot->group_name);
-	return group && !group->meta.deletes ? group : NULL;
+		object = store_get(store_of(item), KIND_VOLUME_GROUP_SNAPSHOT,
+				   snapshot->object->meta.name_space, snapshot->group_name);
+	if (!object || object->meta.deletes)
+		return NULL;
+	group = object->volume_snapshot;
+	content = content_of(item, KIND_VOLUME_GROUP_SNAPSHOT_CONTENT, group->bound_content,
+			     group->content_name);
+	return content && is_member(item, snapshot, group, content) ? object : NULL;
 }

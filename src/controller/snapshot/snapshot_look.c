@@ -498,8 +498,8 @@ static void look_at_deleted(struct snapshot_item *item, const struct volume_snap
 		snapshot_report(item, snapshot->object, "Warning", "SnapshotDeletePending", text);
 		return;
 	}
-	if (group_delete_members(item, snapshot) || let_content_go(item, snapshot, content) ||
-	    release_claim(item, snapshot))
+	if (group_delete_members(item, snapshot, content) ||
+	    let_content_go(item, snapshot, content) || release_claim(item, snapshot))
 		return;
 	if (!snapshot->has_source_finalizer && !snapshot->has_bound_finalizer)
 		return; /* others hold it back */

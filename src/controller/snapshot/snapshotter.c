@@ -105,13 +105,14 @@ static const struct controller_class snapshotter_class = {
 	.take_change = take_change,
 };
 
-/* Its snapshots are watched, too: a group goes after them. */
+/* Its snapshots and their contents are watched, too: a group goes after them. */
 static const struct controller_class group_snapshotter_class = {
 	CONTROLLER_OF(snapshotter),
 	.what = "group snapshots",
 	.kinds = 1 << KIND_VOLUME_GROUP_SNAPSHOT | 1 << KIND_VOLUME_GROUP_SNAPSHOT_CLASS |
 		 1 << KIND_VOLUME_GROUP_SNAPSHOT_CONTENT | 1 << KIND_VOLUME_SNAPSHOT |
-		 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM,
+		 1 << KIND_VOLUME_SNAPSHOT_CONTENT | 1 << KIND_PERSISTENT_VOLUME |
+		 1 << KIND_PERSISTENT_VOLUME_CLAIM,
 	.lists = { { KIND_VOLUME_GROUP_SNAPSHOT, take_snapshot },
 		   { KIND_VOLUME_GROUP_SNAPSHOT_CONTENT, take_content } },
 	.queues = QUEUES,
