@@ -37,8 +37,8 @@ uint64_t manifest_known_text(const struct manifest_known *known, const char *nam
  * manifest_known_take - a file was read for the first time; from now on it is to be parsed
  * @file: when its text was known it gets what is stored for its documents
  *
- * Return: 0; -EAGAIN: what was stored of it was taken by an earlier look, parse it; -ENOMEM: read it
- * again.
+ * Return: 0; -EAGAIN: what was stored of it was taken by an earlier look, parse it; -ENOMEM: read
+ * it again.
  */
 int manifest_known_take(struct manifest_known *known, struct manifest_file *file);
 

@@ -233,6 +233,7 @@ class ControllerService:
 
     def as_group(self, identifier):
         members = [s for _, s in sorted(self.snapshots.items()) if s["group"] == identifier]
+        members = members[self.memory.control().get("group_leaves_out", 0):]
         found = csi.VolumeGroupSnapshot(group_snapshot_id=identifier, ready_to_use=True,
                                         snapshots=[self.as_snapshot(s) for s in members])
         found.creation_time.FromSeconds(min((s["made"] for s in members), default=0))
@@ -250,7 +251,8 @@ class ControllerService:
 
     def DeleteVolumeGroupSnapshot(self, request):
         members = {s["id"] for s in self.snapshots.values() if s["group"] == request.group_snapshot_id}
-        if members and members != set(request.snapshot_ids):
+        named = {s.snapshot_id for s in self.as_group(request.group_snapshot_id).snapshots}
+        if members and named != set(request.snapshot_ids):
             raise Status(INVALID, "the group snapshot has other snapshots")
         for identifier in members:
             self.storage.delete(self.snapshots.pop(identifier))

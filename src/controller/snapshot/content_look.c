@@ -146,11 +146,19 @@ static void told_removed(struct snapshot_item *item, const struct volume_snapsho
 	work_item_update(&item->work, r, content->object, made);
 }
 
+/* Of a group that is to be deleted whatever the driver made is. */
 static void told_taken(struct snapshot_item *item, const struct volume_snapshot_content *content,
 		       const struct snapshot_result *result)
 {
 	struct content_edit edit = { .result = result, .remove_mark = true };
+	struct failure why = { .error = 0 };
 
+	if (result->members && !content->object->meta.deletes &&
+	    snapshot_check_members(content, result->members, result->member_count, &why) < 0) {
+		told_failure(item, content,
+			     &(struct snapshot_end){ .error = why.error, .why = &why });
+		return;
+	}
 	if (result->is_ready)
 		work_item_succeeded(&item->work);
 	else

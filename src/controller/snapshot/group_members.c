@@ -14,10 +14,7 @@
 
 #include <string.h>
 
-enum {
-	GROUP_VOLUMES_MAX = 100, /* as external-snapshotter's schema has it */
-	MEMBER_NAME_BYTES = 16 + CSI_HASH_TEXT_BYTES,
-};
+enum { MEMBER_NAME_BYTES = 16 + CSI_HASH_TEXT_BYTES };
 
 static struct store *store_of(const struct snapshot_item *item)
 {
@@ -195,12 +192,11 @@ bool group_make_members(struct snapshot_item *item, const struct volume_snapshot
 
 /* ---- their end ---- */
 
-static const struct volume_snapshot_content *
-content_of(const struct snapshot_item *item, enum object_kind kind, const char *bound,
-	   const char *named)
+static const struct volume_snapshot_content *content_of(const struct snapshot_item *item,
+							enum object_kind kind, const char *bound,
+							const char *named)
 {
-	const struct object *object =
-		store_get(store_of(item), kind, "", *bound ? bound : named);
+	const struct object *object = store_get(store_of(item), kind, "", *bound ? bound : named);
 
 	return object ? object->volume_snapshot_content : NULL;
 }

@@ -79,32 +79,31 @@ static const char *secret_parameter(const struct volume_snapshot_class *class, c
 	return "";
 }
 
-/* ${...} in a secret's name; a variable of no meaning is an error. */
+/* ${...} in a secret's name; a variable of no meaning is an error, also one of the other kind. */
 static int expand(const char *template, const struct object *snapshot, const char *content_name,
 		  char ret[SECRET_NAME_BYTES])
 {
-	const struct {
-		const char *name, *value;
-	} variables[] = {
-		{ "${volumesnapshotcontent.name}", content_name },
-		{ "${volumesnapshot.namespace}", snapshot->meta.name_space },
-		{ "${volumesnapshot.name}", snapshot->meta.name },
-		{ "${volumegroupsnapshotcontent.name}", content_name },
-		{ "${volumegroupsnapshot.namespace}", snapshot->meta.name_space },
-		{ "${volumegroupsnapshot.name}", snapshot->meta.name },
+	static const char *const names[2][3] = {
+		{ "${volumesnapshotcontent.name}", "${volumesnapshot.namespace}",
+		  "${volumesnapshot.name}" },
+		{ "${volumegroupsnapshotcontent.name}", "${volumegroupsnapshot.namespace}",
+		  "${volumegroupsnapshot.name}" },
 	};
+	const char *const *variables = names[snapshot->kind == KIND_VOLUME_GROUP_SNAPSHOT];
+	const char *const values[] = { content_name, snapshot->meta.name_space,
+				       snapshot->meta.name };
 	size_t used = 0;
 
 	while (*template) {
 		const char *piece = template;
 		size_t length = strcspn(template, "$"), taken = length;
 
-		for (size_t i = 0; length == 0 && i < ARRAY_SIZE(variables); i++) {
-			size_t known = strlen(variables[i].name);
+		for (size_t i = 0; length == 0 && i < ARRAY_SIZE(values); i++) {
+			size_t known = strlen(variables[i]);
 
-			if (strncmp(template, variables[i].name, known) != 0)
+			if (strncmp(template, variables[i], known) != 0)
 				continue;
-			piece = variables[i].value;
+			piece = values[i];
 			length = strlen(piece);
 			taken = known;
 		}
@@ -191,6 +190,51 @@ int snapshot_plan_content(const struct snapshot_sources *sources, const struct o
 	object_write_reference(sources->snapshot->object, json_add_object(spec, words->ref_field));
 	r = add_secret(sources, name, annotations, reterr);
 	return r < 0 ? r : object_from_json(tree, ret, reterr);
+}
+
+/* ---- what a driver says of a group ---- */
+
+/* By volume, or by its own handle where only that is known. */
+static size_t count_of(const struct snapshot_member *asked, const struct snapshot_member *members,
+		       size_t count)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += *asked->volume_handle
+				 ? strcmp(members[i].volume_handle, asked->volume_handle) == 0
+				 : strcmp(members[i].handle, asked->handle) == 0;
+	return found;
+}
+
+int snapshot_check_members(const struct volume_snapshot_content *content,
+			   const struct snapshot_member *members, size_t count,
+			   struct failure *reterr)
+{
+	if (content->member_count > GROUP_VOLUMES_MAX)
+		return failed_plain(reterr, -E2BIG, "a group has at most %d snapshots",
+				    GROUP_VOLUMES_MAX);
+	if (count != content->member_count)
+		return failed_plain(reterr, -EBADMSG,
+				    "the driver returned %zu snapshots instead of %zu", count,
+				    content->member_count);
+	for (size_t i = 0; i < count; i++) {
+		const struct snapshot_member *asked = &content->members[i];
+		const struct snapshot_member one = { .volume_handle = "",
+						     .handle = members[i].handle };
+
+		if (!*members[i].handle || count_of(&one, members, count) != 1)
+			return failed_plain(reterr, -EBADMSG,
+					    "the driver returned a snapshot without a handle of "
+					    "its own");
+		if (count_of(asked, members, count) != 1)
+			return failed_plain(reterr, -EBADMSG,
+					    "the driver returned no snapshot, or several, of "
+					    "'%.100s'",
+					    *asked->volume_handle ? asked->volume_handle
+								  : asked->handle);
+	}
+	return 0;
 }
 
 /* ---- what a snapshot says ---- */

@@ -40,6 +40,19 @@ struct snapshot_sources {
 int snapshot_plan_content(const struct snapshot_sources *sources, const struct object **ret,
 			  struct failure *reterr);
 
+enum { GROUP_VOLUMES_MAX = 100 }; /* as external-snapshotter's schema has it */
+
+/**
+ * snapshot_check_members - has each volume of a group one snapshot, and are there no others?
+ * @content: the group's; says what was asked for
+ * @members: the driver's answer
+ *
+ * Return: 0; -EBADMSG: they are others; -E2BIG: too many were asked for.
+ */
+int snapshot_check_members(const struct volume_snapshot_content *content,
+			   const struct snapshot_member *members, size_t count,
+			   struct failure *reterr);
+
 /* Is it a parameter of snapshotters, and none of the driver's? */
 bool snapshot_is_own_parameter(const char *key);
 

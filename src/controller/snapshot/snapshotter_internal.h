@@ -50,8 +50,8 @@ int group_find_volumes(const struct snapshot_item *item, const struct volume_sna
 /* Return: true: a VolumeSnapshot or its content was missing and is being made. */
 bool group_make_members(struct snapshot_item *item, const struct volume_snapshot *group,
 			const struct volume_snapshot_content *content);
-/* Of @content, the group's; NULL: then there are none. Return: true: there are still some; those that
- * were not are being deleted. */
+/* Of @content, the group's; NULL: then there are none. Return: true: there are still some; those
+ * that were not are being deleted. */
 bool group_delete_members(struct snapshot_item *item, const struct volume_snapshot *group,
 			  const struct volume_snapshot_content *content);
 /* The group that a VolumeSnapshot is one of, while that stays; NULL: there is none. */

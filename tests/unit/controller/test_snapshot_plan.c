@@ -105,6 +105,96 @@ static void test_secrets(void **state)
 	assert_false(snapshot_is_own_parameter("other"));
 }
 
+#define GROUP_API(text)                                                                            \
+	"apiVersion: groupsnapshot.storage.k8s.io/v1\nkind: VolumeGroupSnapshot" text
+#define GROUP_CLASS(name, space)                                                                   \
+	GROUP_API("Class\nmetadata: {name: k}\ndriver: d\ndeletionPolicy: Delete\n"                \
+		  "parameters: {csi.storage.k8s.io/group-snapshotter-secret-name: '" name          \
+		  "', csi.storage.k8s.io/group-snapshotter-secret-namespace: '" space "'}\n")
+
+static int plan_group(const char *class_yaml, const struct object **ret)
+{
+	cleanup_object const struct object *group =
+		object_of(GROUP_API("\nmetadata: {name: g, namespace: ns, uid: " UID "}\nspec: "
+				    "{volumeGroupSnapshotClassName: k, source: {selector: {}}}\n"));
+	cleanup_object const struct object *class = object_of(class_yaml);
+	const struct snapshot_sources sources = {
+		.snapshot = group->volume_snapshot,
+		.class = class->volume_snapshot_class,
+	};
+
+	return snapshot_plan_content(&sources, ret, NULL);
+}
+
+static void test_secrets_of_groups(void **state)
+{
+	cleanup_object const struct object *made = NULL, *none = NULL;
+
+	assert_int_equal(plan_group(GROUP_CLASS("x-${volumegroupsnapshot.name}",
+						"${volumegroupsnapshot.namespace}"),
+				    &made),
+			 0);
+	assert_string_equal(made->volume_snapshot_content->secret_name, "x-g");
+	assert_string_equal(made->volume_snapshot_content->secret_namespace, "ns");
+	assert_int_equal(plan_group(GROUP_CLASS("${volumesnapshot.name}", "b"), &none), -EINVAL);
+	assert_int_equal(plan_group(GROUP_CLASS("a", "${volumesnapshot.namespace}"), &none),
+			 -EINVAL);
+	assert_int_equal(plan_group(GROUP_CLASS("a", "${volumegroupsnapshot.name}"), &none),
+			 -EINVAL);
+	assert_int_equal(plan(CLASS(SECRET("${volumegroupsnapshot.name}", "b")), &none,
+			      &(struct failure){ .error = 0 }),
+			 -EINVAL);
+}
+
+#define GROUP_CONTENT(source)                                                                      \
+	GROUP_API("Content\nmetadata: {name: c}\nspec: {driver: d, deletionPolicy: Delete, "       \
+		  "volumeGroupSnapshotRef: {name: g, namespace: ns}, source: {" source "}}\n")
+
+#define OF(volume, snapshot)                                                                       \
+	{                                                                                          \
+		.volume_handle = (volume), .handle = (snapshot)                                    \
+	}
+
+static const struct {
+	struct snapshot_member members[3];
+	size_t count;
+	int error;
+	const char *refusal;
+} answers[] = {
+	{ { OF("b", "t"), OF("a", "s") }, 2, 0, "" },
+	{ { OF("a", "s") }, 1, -EBADMSG, "1 snapshots instead of 2" },
+	{ { OF("a", "s"), OF("b", "t"), OF("c", "u") }, 3, -EBADMSG, "3 snapshots instead of 2" },
+	{ { OF("a", "s"), OF("x", "t") }, 2, -EBADMSG, "no snapshot, or several, of 'b'" },
+	{ { OF("a", "s"), OF("a", "t") }, 2, -EBADMSG, "no snapshot, or several, of 'a'" },
+	{ { OF("a", "s"), OF("b", "s") }, 2, -EBADMSG, "without a handle of its own" },
+	{ { OF("a", "s"), OF("b", "") }, 2, -EBADMSG, "without a handle of its own" },
+};
+
+static void test_answers_of_groups(void **state)
+{
+	cleanup_object const struct object *taken =
+		object_of(GROUP_CONTENT("volumeHandles: [a, b]"));
+	cleanup_object const struct object *given =
+		object_of(GROUP_CONTENT("groupSnapshotHandles: {volumeGroupSnapshotHandle: h, "
+					"volumeSnapshotHandles: [s, t]}"));
+
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		struct failure why = { .error = 0 };
+
+		assert_int_equal(snapshot_check_members(taken->volume_snapshot_content,
+							answers[i].members, answers[i].count, &why),
+				 answers[i].error);
+		assert_non_null(strstr(why.text, answers[i].refusal));
+	}
+	assert_int_equal(
+		snapshot_check_members(given->volume_snapshot_content, answers[0].members, 2, NULL),
+		0);
+	assert_int_equal(snapshot_check_members(
+				 given->volume_snapshot_content,
+				 (struct snapshot_member[]){ OF("a", "s"), OF("b", "u") }, 2, NULL),
+			 -EBADMSG);
+}
+
 static void test_drivers(void **state)
 {
 	cleanup_object const struct object *csi = object_of(VOLUME(CSI_SOURCE));
@@ -160,8 +250,12 @@ static void test_finalizers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_content),  cmocka_unit_test(test_secrets),
-		cmocka_unit_test(test_drivers),    cmocka_unit_test(test_what_a_snapshot_says),
+		cmocka_unit_test(test_a_content),
+		cmocka_unit_test(test_secrets),
+		cmocka_unit_test(test_secrets_of_groups),
+		cmocka_unit_test(test_answers_of_groups),
+		cmocka_unit_test(test_drivers),
+		cmocka_unit_test(test_what_a_snapshot_says),
 		cmocka_unit_test(test_finalizers),
 	};
 
