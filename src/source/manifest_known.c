@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <link.h>
 #include <string.h>
 
 #define RECORD      "manifests.known"
@@ -36,23 +37,35 @@ struct manifest_known_file {
 	char name[];
 };
 
-/* Of the file of this program: another one has another, even under the same name. */
-static uint64_t program_id(void)
+/* Return: not 0 for the program itself that cannot be found; the kernel's part has no file. */
+static int add_part(struct dl_phdr_info *part, size_t size, void *userdata)
 {
+	const char *path = *part->dlpi_name ? part->dlpi_name : "/proc/self/exe";
 	struct manifest_identity identity;
-	uint64_t sum = FNV1A_FIRST;
+	uint64_t *sum = userdata;
 	struct stat status;
 
-	if (stat("/proc/self/exe", &status) < 0)
-		return 0;
+	(void) size;
+	if (stat(path, &status) < 0)
+		return *part->dlpi_name == '\0';
 	manifest_identity_of(&status, &identity);
-	sum = fnv1a_add(sum, identity.device);
-	sum = fnv1a_add(sum, identity.inode);
-	sum = fnv1a_add(sum, (uint64_t) identity.size);
-	sum = fnv1a_add(sum, (uint64_t) identity.modified.tv_sec);
-	sum = fnv1a_add(sum, (uint64_t) identity.modified.tv_nsec);
-	sum = fnv1a_add(sum, (uint64_t) identity.changed.tv_sec);
-	return fnv1a_add(sum, (uint64_t) identity.changed.tv_nsec);
+	*sum = fnv1a_add(*sum, identity.device);
+	*sum = fnv1a_add(*sum, identity.inode);
+	*sum = fnv1a_add(*sum, (uint64_t) identity.size);
+	*sum = fnv1a_add(*sum, (uint64_t) identity.modified.tv_sec);
+	*sum = fnv1a_add(*sum, (uint64_t) identity.modified.tv_nsec);
+	*sum = fnv1a_add(*sum, (uint64_t) identity.changed.tv_sec);
+	*sum = fnv1a_add(*sum, (uint64_t) identity.changed.tv_nsec);
+	return 0;
+}
+
+/* Of the files of this program and its libraries: another version has others, even under the same
+ * names. */
+static uint64_t program_id(void)
+{
+	uint64_t sum = FNV1A_FIRST;
+
+	return dl_iterate_phdr(add_part, &sum) == 0 ? sum : 0;
 }
 
 static struct manifest_known_file *find(const struct manifest_known *known, const char *name)
@@ -126,7 +139,7 @@ static int read_record(struct manifest_known *known, int directory_fd)
 		return 0;
 	(void) TAKE_FD(fd);
 	if (getline(&line, &room, record) < 0 || sscanf(line, "%" SCNx64, &program) != 1 ||
-	    program == 0 || program != program_id())
+	    program == 0 || program != known->program)
 		return 0;
 	while (r == 0 && (length = getline(&line, &room, record)) > 0) {
 		line[length - 1] = '\0';
@@ -174,8 +187,11 @@ int manifest_known_load(struct manifest_known *known, struct store *store, const
 {
 	cleanup_close int fd = run_dir ? secret_directory_open(run_dir, NULL) : -EBADF;
 	struct manifest_known_file *file, *next;
-	int r = fd < 0 ? 0 : read_record(known, fd);
+	int r;
 
+	/* Now, and not at the end: a library may be replaced while this one runs. */
+	known->program = program_id();
+	r = fd < 0 ? 0 : read_record(known, fd);
 	for (int kind = 0; kind < KIND_COUNT && r == 0; kind++)
 		r = store_list(store, kind, NULL, take_stored, known);
 	HASH_ITER (hh, known->files, file, next)
@@ -258,7 +274,8 @@ static void print_entry(FILE *text, const struct manifest_entry *entry)
 		(void) fprintf(text, LINE_FORMAT, entry->text, count, sum, entry->name);
 }
 
-void manifest_known_save(const struct manifest_catalog *catalog, const char *run_dir)
+void manifest_known_save(const struct manifest_known *known, const struct manifest_catalog *catalog,
+			 const char *run_dir)
 {
 	struct failure failure = { .error = 0 };
 	cleanup_close int fd = secret_directory_open(run_dir, &failure);
@@ -269,7 +286,7 @@ void manifest_known_save(const struct manifest_catalog *catalog, const char *run
 
 	if (!stream)
 		return;
-	(void) fprintf(stream, "%016" PRIx64 "\n", program_id());
+	(void) fprintf(stream, "%016" PRIx64 "\n", known->program);
 	for (const struct manifest_entry *entry = catalog->entries; entry; entry = entry->hh.next)
 		print_entry(stream, entry);
 	is_whole = !ferror(stream);

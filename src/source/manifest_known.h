@@ -3,10 +3,10 @@
  * manifest_known - what was stored from which file before this process; on the loop thread
  *
  * A file whose text is the one that was applied need not be parsed again: what is stored stands for
- * its documents. That is believed only if this program wrote the record (another may understand
- * a text otherwise), and if the stored objects of the file are as many as its documents and have
- * their hashes. The whole text counts and no time of the file does, as two edits may have the same.
- * A record that is missing or old costs parsing and nothing else.
+ * its documents. That is believed only if this program with these libraries wrote the record
+ * (others may understand a text otherwise), and if the stored objects of the file are as many as
+ * its documents and have their hashes. The whole text counts and no time of the file does, as two
+ * edits may have the same. A record that is missing or old costs parsing and nothing else.
  */
 #pragma once
 
@@ -18,6 +18,7 @@ struct manifest_known_file;
 /* Zero is one that knows nothing. */
 struct manifest_known {
 	struct manifest_known_file *files;
+	uint64_t program; /* as loaded; 0: unknown */
 };
 
 /**
@@ -46,6 +47,7 @@ int manifest_known_take(struct manifest_known *known, struct manifest_file *file
 size_t manifest_known_left(const struct manifest_known *known,
 			   const struct manifest_catalog *catalog);
 
-/* Record what the catalog's files have, for the next process. Blocks (the end of the daemon only).
- */
-void manifest_known_save(const struct manifest_catalog *catalog, const char *run_dir);
+/* Record what the catalog's files have, for the next process. @known: what manifest_known_load()
+ * began with. Blocks (the end of the daemon only). */
+void manifest_known_save(const struct manifest_known *known, const struct manifest_catalog *catalog,
+			 const char *run_dir);

@@ -538,7 +538,7 @@ struct manifest_source *manifest_source_free(struct manifest_source *source)
 		return NULL;
 	(void) manifest_dir_free(source->dir);
 	if (source->is_ready && source->run_dir)
-		manifest_known_save(&source->catalog, source->run_dir);
+		manifest_known_save(&source->known, &source->catalog, source->run_dir);
 	manifest_apply_done(&source->apply);
 	(void) store_watch_free(source->watch);
 	(void) sd_event_source_disable_unref(source->judge_timer);

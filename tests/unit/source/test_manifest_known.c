@@ -32,6 +32,19 @@ int __wrap_documents_parse(const char *text, size_t length, struct document_list
 	return __real_documents_parse(text, length, ret, reterr);
 }
 
+static bool has_new_library;
+
+int __real_stat(const char *path, struct stat *status);
+int __wrap_stat(const char *path, struct stat *status);
+int __wrap_stat(const char *path, struct stat *status)
+{
+	int r = __real_stat(path, status);
+
+	if (has_new_library && strstr(path, "libyaml"))
+		status->st_ino++;
+	return r;
+}
+
 static void put_pods(struct manifest_world *world)
 {
 	put_file(world, "a.yaml", POD("a", "/a"));
@@ -159,6 +172,20 @@ static void record_of_another_program_is_not_used(void **state)
 	assert_int_equal(pwrite(fd, "0123456789abcdef", 16, 0), 16);
 	assert_int_equal(start(world), 2);
 	assert_int_equal(restart(world), 0);
+}
+
+/* Also when it is replaced while the process runs that writes the record. */
+static void record_of_another_library_is_not_used(void **state)
+{
+	struct manifest_world *world = *state;
+
+	put_pods(world);
+	manifest_world_stop(world);
+	has_new_library = true;
+	assert_int_equal(start(world), 2);
+	assert_int_equal(restart(world), 0);
+	has_new_library = false;
+	assert_int_equal(restart(world), 2);
 }
 
 static void damaged_record_is_not_used(void **state)
@@ -313,6 +340,7 @@ int main(void)
 		TEST(document_removed_while_down_deletes_its_pod),
 		TEST(object_missing_in_the_store_is_made_again),
 		TEST(record_of_another_program_is_not_used),
+		TEST(record_of_another_library_is_not_used),
 		TEST(damaged_record_is_not_used),
 		TEST(old_record_is_not_believed),
 		TEST(files_with_problems_are_reported_at_each_start),
