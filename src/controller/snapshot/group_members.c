@@ -201,7 +201,7 @@ static const struct volume_snapshot_content *content_of(const struct snapshot_it
 	return object ? object->volume_snapshot_content : NULL;
 }
 
-/* By the driver's own handle, which stands in the content: whoever may write the status of a
+/* By the driver's own handle, which stands in the content: a client that may write the status of a
  * VolumeSnapshot does not choose what is deleted with a group. */
 static bool is_of_group(const struct volume_snapshot_content *content,
 			const struct volume_snapshot_content *group)
