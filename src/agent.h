@@ -11,6 +11,7 @@
 #include "container/pod_mounts.h"
 #include "csi/driver_call.h"
 #include "inuse/inuse.h"
+#include "inuse/users_ask.h"
 #include "object/object.h"
 #include "status/mount_waiters.h"
 #include "status/statistics.h"
@@ -157,6 +158,12 @@ int agent_plan_containers(struct agent *agent, const struct container_mounts_req
 /* driver_call_start() with the agent's drivers; for driver_call_leave(). */
 int agent_call_driver(struct agent *agent, const struct driver_call_request *request,
 		      struct driver_call **ret, struct failure *reterr);
+
+/* ---- who uses a volume ---- */
+
+/* users_ask() of inuse/users_ask.h; for users_ask_leave(). */
+int agent_ask_users(struct agent *agent, const char *volume, users_ask_fn *done, void *userdata,
+		    struct users_ask **ret);
 
 /* ---- force_unstage ---- */
 

@@ -417,6 +417,12 @@ struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
 	return pod_holds_view(&agent->holds, pod_uid);
 }
 
+int agent_ask_users(struct agent *agent, const char *volume, users_ask_fn *done, void *userdata,
+		    struct users_ask **ret)
+{
+	return users_ask(&agent->holds, volume, done, userdata, ret);
+}
+
 int agent_force_unstage(struct agent *agent, const struct unstage_call_request *request,
 			struct unstage_call **ret)
 {

@@ -217,8 +217,8 @@ api_handler holds_post, holds_get, holds_get_all, holds_delete;
 api_handler views_volumes, views_volume, views_operations, views_steps, views_manifests,
 	views_version, views_podvol_version, views_drivers, views_driver, views_threads,
 	views_foreign_volumes, views_metrics;
-/* force_unstage.c, views_statistics.c, views_stream.c */
-api_handler force_unstage_post, views_statistics, views_volume_events;
+/* force_unstage.c, views_statistics.c, views_stream.c, views_users.c */
+api_handler force_unstage_post, views_statistics, views_volume_events, views_volume_users;
 /* service_tokens.c, service_token_review.c, service_keys.c */
 api_handler service_tokens_post, service_tokens_review, service_keys_configuration,
 	service_keys_set, service_keys_get, service_keys_renew;

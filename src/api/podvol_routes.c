@@ -201,6 +201,16 @@ static const struct schema mount_schema = SCHEMA_OF(PODVOL_PACKAGE, "ContainerMo
 	STRINGS("options", REQUIRED, "idmap, noexec, nosuid, nodev."),
 );
 
+static const struct schema search_schema = SCHEMA_OF(PODVOL_PACKAGE, "VolumeUserSearch",
+	"Who uses a volume now.",
+	STRING("result", REQUIRED, "N users; no users; unknown, and why."),
+	OBJECTS(view_user_schema, "users", REQUIRED, "32 of each mount of the volume at most."),
+	INTEGER("total", REQUIRED, "How many there are."),
+	INTEGER("hidden", REQUIRED, "Processes that could not be inspected."),
+	BOOL("cutShort", REQUIRED, "A limit ended the search."),
+	STRING("failure", 0, "What could not be searched."),
+);
+
 static const struct schema device_schema = SCHEMA_OF(PODVOL_PACKAGE, "ContainerDevice",
 	"A device to create in a container.",
 	STRING("name", REQUIRED, "The volume."),
@@ -256,6 +266,8 @@ const struct route podvol_routes[] = {
 	      .rows = &view_volume_columns),
 	ROUTE(GET, "podvol/v1/volumes/{volume}", views_volume, "getVolume",
 	      "One volume by unique name, name of the PV or path.", .rows = &view_volume_columns),
+	ROUTE(GET, "podvol/v1/volumes/{volume}/users", views_volume_users, "listVolumeUsers",
+	      "Search now for who uses a volume.", .answer = &search_schema),
 	ROUTE(POST, "podvol/v1/volumes/{volume}/force", force_unstage_post, "forceVolume",
 	      "Go past holders outside of containers with an unstage that is held back.",
 	      .answer = NULL),

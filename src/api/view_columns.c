@@ -24,12 +24,13 @@
 #define MEMBER(KEY, TYPE, OF) COLUMN(NULL, VIEW_DETAIL, KEY, NULL, TYPE, OF)
 
 /* clang-format off */
-static const struct schema user_schema = SCHEMA_OF(PODVOL_PACKAGE, "VolumeUser",
-	"What keeps a volume busy.",
-	STRING("kind", 0, "open file, mapped file, mount, loop device, ..."),
+const struct schema view_user_schema = SCHEMA_OF(PODVOL_PACKAGE, "VolumeUser",
+	"What uses a volume.",
+	STRING("kind", 0, "open file, mapped file, mount, mount elsewhere, ..."),
 	INTEGER("pid", 0, "The process; absent when it is the kernel itself."),
+	INTEGER("uid", 0, "Of the process, real."),
 	STRING("command", 0, "Its name; of a loop device or mount the name or type."),
-	STRING("name", 0, "The file within the volume."),
+	STRING("name", 0, "The file within the volume; where it is mounted elsewhere."),
 	INTEGER("count", 0, "How many of this kind in that process."),
 	STRING("mountNamespace", 0, "When it is another one than podvold's."),
 	STRING("text", 0, "All of that."),
@@ -38,7 +39,7 @@ static const struct schema user_schema = SCHEMA_OF(PODVOL_PACKAGE, "VolumeUser",
 static const struct schema users_schema = SCHEMA_OF(PODVOL_PACKAGE, "VolumeUsers",
 	"What the last search for users of a busy volume found.",
 	INTEGER("total", 0, "How many there are."),
-	OBJECTS(user_schema, "items", 0, "The first 32."),
+	OBJECTS(view_user_schema, "items", 0, "The first 32."),
 );
 
 static const struct schema call_schema = SCHEMA_OF(PODVOL_PACKAGE, "LoggedCall",

@@ -43,6 +43,8 @@ extern const struct view_columns view_volume_columns, view_operation_columns, vi
 	view_statistics_columns, view_driver_columns, view_thread_columns,
 	view_foreign_volume_columns, view_volume_event_columns, view_token_key_columns,
 	view_token_columns;
+/* An item of member "users". */
+extern const struct schema view_user_schema;
 
 /**
  * view_table - a Table of a view's items

@@ -328,6 +328,33 @@ int describe_uses(struct cli *cli, const char *volume)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* Searched for now. Nothing where the daemon knows no volume, or no such request. */
+static void print_users(struct cli *cli, const char *volume)
+{
+	cleanup_free char *escaped = podvol_escape(volume), *text = NULL;
+	cleanup_free char *path = escaped ? new_text("/podvol/v1/volumes/%s/users", escaped) : NULL;
+	const struct podvol_request request = { .method = "GET", .path = path };
+	struct podvol_reply reply = { 0 };
+	cleanup_json struct cJSON *tree = NULL;
+	int r = path ? podvol_request(cli->podvol, &request, &reply) : -ENOMEM;
+
+	if (r == 0)
+		r = json_parse(reply.body, reply.length,
+			       &(struct json_limits){ .bytes = reply.length + 1, .depth = 8 },
+			       &tree, NULL);
+	podvol_reply_done(&reply);
+	if (r == -ENOENT)
+		return;
+	if (r < 0)
+		text = new_text("unknown: %s", podvol_error(cli->podvol));
+	describe_field(cli, 0, "Users", text ?: json_string(json_get(tree, "result"), "unknown"));
+	for (const struct cJSON *user = json_first(json_get(tree, "users")); user;
+	     user = json_next(user))
+		describe_field(cli, 2, "", json_string(json_get(user, "text"), ""));
+	if (json_get(tree, "failure"))
+		describe_field(cli, 2, "Not searched", json_string(json_get(tree, "failure"), ""));
+}
+
 static int describe_volume(struct cli *cli, const char *word)
 {
 	cleanup_free char *escaped = podvol_escape(word), *path = NULL;
@@ -343,6 +370,7 @@ static int describe_volume(struct cli *cli, const char *word)
 		       podvol_table_cell(uses, 0, podvol_table_find(uses, "Spec Name")));
 	print_columns(cli, 0, uses, 0, true);
 	print_uses(cli, uses);
+	print_users(cli, podvol_table_cell(uses, 0, podvol_table_find(uses, "Unique Name")));
 	podvol_table_free(uses);
 	return EXIT_DONE;
 }

@@ -216,8 +216,7 @@ static void search_free(struct busy_search *search)
 	free(search);
 }
 
-/* What processes and files are called is for people and for JSON: what is no text becomes "?". */
-static void make_text(char *text)
+void busy_make_text(char *text)
 {
 	size_t length = strlen(text);
 
@@ -267,8 +266,8 @@ static void take_answer(struct busy_entry *entry, const struct busy_search *sear
 	if (search->result == -ECANCELED)
 		return;
 	for (size_t i = 0; i < holders->count; i++) {
-		make_text(holders->list[i].command);
-		make_text(holders->list[i].name);
+		busy_make_text(holders->list[i].command);
+		busy_make_text(holders->list[i].name);
 	}
 	watch_no_more(entry);
 	entry->failure = search->failure;

@@ -62,3 +62,6 @@ void busy_watch_over(struct busy_watch *watch, const char *unique_name, const ch
 /* False: nothing is known of it. */
 bool busy_watch_look(const struct busy_watch *watch, const char *unique_name, const char *pod_uid,
 		     struct busy_view *ret);
+
+/* What processes and files are called is for people and for JSON: what is no text becomes "?". */
+void busy_make_text(char *text);

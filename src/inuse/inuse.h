@@ -72,6 +72,7 @@ struct inuse {
 	struct hold_watch *watch;
 	struct unstage_gate *gate;
 	struct busy_watch *users; /* of volumes whose teardown failed */
+	struct users_ask *asking; /* the search of users_ask.h that runs; NULL */
 	struct server_probes *probes;
 	sd_event_source *removals; /* of pod directories, once one was in the way; NULL */
 };

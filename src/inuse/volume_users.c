@@ -8,6 +8,7 @@
 #include "inuse/inuse.h"
 #include "inuse/busy_watch.h"
 #include "inuse/server_probe.h"
+#include "inuse/users_ask.h"
 #include "operation/operation.h"
 #include "store/store.h"
 
@@ -27,8 +28,7 @@ enum { ANSWER_BYTES = FAILURE_TEXT_BYTES + 256 };
 
 /* ---- asking ---- */
 
-/* Where the step unmounts; NULL: nowhere that can be looked at. Free with free(). */
-static char *mount_point_of(const struct actual_volume *volume, const struct actual_pod *pod)
+char *volume_users_mount_point(const struct actual_volume *volume, const struct actual_pod *pod)
 {
 	const char *device_mount_path = volume->device_mount_path ?: "";
 	char *path = NULL;
@@ -43,8 +43,8 @@ static char *mount_point_of(const struct actual_volume *volume, const struct act
 	return path;
 }
 
-static char *folder_of_subpaths(const struct inuse *inuse, const struct actual_volume *volume,
-				const struct actual_pod *pod)
+char *volume_users_subpaths(const struct inuse *inuse, const struct actual_volume *volume,
+			    const struct actual_pod *pod)
 {
 	char *path = NULL;
 
@@ -66,10 +66,10 @@ static void ask(struct inuse *inuse, const struct operation_ended *ended)
 
 	if (!volume || (result->pod_uid && !pod))
 		return;
-	mount_point = mount_point_of(volume, pod);
+	mount_point = volume_users_mount_point(volume, pod);
 	if (!mount_point)
 		return;
-	folder = folder_of_subpaths(inuse, volume, pod);
+	folder = volume_users_subpaths(inuse, volume, pod);
 	teardown.pod_uid = result->pod_uid ?: "";
 	teardown.mount_point = mount_point;
 	teardown.folder = folder;
@@ -227,15 +227,17 @@ static void on_turn(void *userdata)
 
 /* ---- showing ---- */
 
-static void add_user(struct cJSON *items, const struct busy_holder *holder)
+void volume_users_add(struct cJSON *items, const struct busy_holder *holder)
 {
 	struct cJSON *item = json_add_object(items, NULL);
 	char text[BUSY_TEXT_BYTES], mount_namespace[24];
 
 	busy_holder_print(holder, text);
 	(void) json_set_string(item, "kind", busy_kind_name(holder->kind));
-	if (holder->pid > 0)
+	if (holder->pid > 0) {
 		(void) json_set_int(item, "pid", holder->pid);
+		(void) json_set_int(item, "uid", holder->uid);
+	}
 	(void) json_set_string(item, "command", holder->command);
 	(void) json_set_string(item, "name", holder->name);
 	(void) json_set_int(item, "count", holder->count);
@@ -261,7 +263,7 @@ void volume_users_view(const void *box, struct cJSON *item, const char *unique_n
 	(void) json_set_int(users, "total", (int64_t) view.holders->total);
 	item = json_add_array(users, "items");
 	for (size_t i = 0; i < view.holders->count; i++)
-		add_user(item, &view.holders->list[i]);
+		volume_users_add(item, &view.holders->list[i]);
 }
 
 void volume_users_append(const struct inuse *inuse, const char *unique_name, const char *pod_uid,

@@ -54,6 +54,7 @@ struct subject {
 	struct search *search;
 	int process_fd;
 	pid_t pid;
+	uid_t uid;
 	uint64_t mount_namespace;
 	char command[COMMAND_BYTES];
 	char executable[PATH_MAX]; /* of one in a volume; "" */
@@ -93,6 +94,7 @@ static struct busy_holder make_entry(const struct subject *subject, enum busy_ki
 		.count = 1,
 		.pid = subject->pid,
 		.pid_fd = -EBADF,
+		.uid = subject->uid,
 		.mount_namespace = subject->mount_namespace == own ? 0 : subject->mount_namespace,
 	};
 
@@ -257,6 +259,7 @@ static int look_at_process(struct search *search, int proc_fd, const char *name)
 		r = process_namespace(fd, &subject.mount_namespace);
 	if (fd >= 0 && (r >= 0 || r == -ENOENT)) {
 		process_command(fd, subject.command);
+		subject.uid = process_uid(fd);
 		look_at_link(&subject, fd, "exe", BUSY_EXECUTABLE);
 		r = look_at_task(&subject, fd);
 		(void) process_walk_threads(fd, subject.pid, look_at_thread, &subject);

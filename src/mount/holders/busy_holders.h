@@ -51,6 +51,7 @@ struct busy_holder {
 	unsigned int count; /* so many of this kind; @name is the first */
 	pid_t pid;          /* 0: no process */
 	int pid_fd;         /* of the first entry of a process; -EBADF: none; the caller closes */
+	uid_t uid;          /* of the process, real */
 	uint64_t mount_namespace; /* inode of the process's; 0: podvold's own */
 	/* comm; the loop device; the type of what is mounted */
 	char command[COMMAND_BYTES];

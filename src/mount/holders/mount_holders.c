@@ -246,6 +246,25 @@ static bool is_sub_path(const struct mount_holder *holder, const char *mount_poi
 	return false;
 }
 
+/* At the place of another mount of the same volume, which decides whether it goes with that. */
+static bool is_judged_by_another(const struct mount_search *search, size_t at,
+				 const struct mountinfo_line *mount)
+{
+	const struct mount_holder *asked = &search->holders[at];
+
+	for (size_t i = 0; i < search->count && asked->volume; i++) {
+		const struct mount_holder *other = &search->holders[i];
+
+		if (i == at || other->volume != asked->volume || other->device != mount->device)
+			continue;
+		if (is_sub_path(other, mount->mount_point) ||
+		    (strcmp(other->mount_point, mount->mount_point) == 0 &&
+		     strcmp(search->positions[i].root, mount->root) == 0))
+			return true;
+	}
+	return false;
+}
+
 /* What one process's table has of what is looked for. */
 static int look_at_line(struct mount_search *search, const char *table, const char *line,
 			const struct mount_holder *process)
@@ -270,6 +289,7 @@ static int look_at_line(struct mount_search *search, const char *table, const ch
 		if (search->holders[i].device == mount.device &&
 		    shows_part(&search->positions[i], mount.root) &&
 		    !is_sub_path(&search->holders[i], mount.mount_point) &&
+		    !is_judged_by_another(search, i, &mount) &&
 		    !(process->how == HELD_HERE &&
 		      (search->holders[i].elsewhere ||
 		       is_own_place(&search->holders[i], mount.mount_point))))

@@ -60,9 +60,11 @@ struct mount_holder {
 			     or something in it; in our own namespace every such mount counts. NULL:
 			     all of it */
 	const struct mount_directory *directory; /* with @root: the same, open; NULL otherwise */
-	const char *sub_paths_of;                /* with @root: uid of a pod whose sub-paths
+	const char *sub_paths_of;                /* uid of a pod whose sub-paths
 						    podvold bound, and unmounts; NULL: none */
 	bool elsewhere;                          /* mounts of our own namespace do not count */
+	const void *volume; /* of several mounts of one volume the same: what another namespace has
+			       at the place of one is judged by that one alone; NULL: none */
 	struct mount_passed *passed; /* not NULL: the search is forced, see mount_force.h, and this
 					says what it went past */
 

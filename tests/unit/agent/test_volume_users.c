@@ -137,7 +137,8 @@ static void test_view_has_members(void **state)
 	assert_string_equal(
 		text,
 		"{\"users\":{\"total\":2,\"items\":[{\"kind\":\"working directory\",\"pid\":7,"
-		"\"command\":\"sh\",\"name\":\"in\",\"count\":1,\"mountNamespace\":\"4026531840\","
+		"\"uid\":0,\"command\":\"sh\",\"name\":\"in\",\"count\":1,\"mountNamespace\":"
+		"\"4026531840\","
 		"\"text\":\"process 7 'sh' in mount namespace 4026531840: working directory "
 		"'in'\"},"
 		"{\"kind\":\"swap\",\"command\":\"sh\",\"name\":\"swap\",\"count\":1,"

@@ -175,6 +175,16 @@ ANSWERED_BY_ONE_TEST int agent_force_unstage(struct agent *agent,
 	return -ENOENT;
 }
 
+ANSWERED_BY_ONE_TEST int agent_ask_users(struct agent *agent, const char *volume,
+					 users_ask_fn *done, void *userdata, struct users_ask **ret)
+{
+	return -ENOENT;
+}
+
+ANSWERED_BY_ONE_TEST void users_ask_leave(struct users_ask *ask)
+{
+}
+
 ANSWERED_BY_ONE_TEST void unstage_call_leave(struct unstage_call *call)
 {
 }

@@ -339,6 +339,9 @@ static void test_describe(void **state)
 	const struct answer list[] = {
 		{ "GET /podvol/v1/pods/u-1/holds", 0, 200, holds_table },
 		{ "GET /podvol/v1/pods/", 0, 200, volumes_table },
+		{ "GET /podvol/v1/volumes/local%2Fdisk/users", 0, 200,
+		  "{\"result\":\"1 user\",\"users\":[{\"text\":\"process 7 'sh': root\"}],"
+		  "\"failure\":\"not all\"}" },
 		{ "GET /podvol/v1/volumes/", 0, 200, volumes_table },
 		{ "GET /podvol/v1/manifests", 0, 200, manifests_table },
 		{ "GET /api/v1/namespaces/default/events", 0, 200, events_table },
@@ -373,7 +376,10 @@ static void test_describe(void **state)
 				      "REASON        MESSAGE\n"
 				      "FailedMount   no\n");
 	assert_int_equal(RUN(list, "describe volume local/disk"), EXIT_DONE);
-	assert_string_equal(sent, "GET /podvol/v1/volumes/local%2Fdisk\n");
+	assert_string_equal(sent, "GET /podvol/v1/volumes/local%2Fdisk\n"
+				  "GET /podvol/v1/volumes/local%2Fdisk/users\n");
+	assert_non_null(strstr(out_text, "Users:              1 user\n"));
+	assert_non_null(strstr(out_text, "process 7 'sh': root\n  Not searched:     not all\n"));
 	assert_non_null(strstr(out_text, "Name:               disk-1\n"));
 	assert_non_null(strstr(out_text, "Unique name:        local/disk\nPods:\n  default/web:\n"
 					 "    State:          mounted\n"));
