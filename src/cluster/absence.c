@@ -6,7 +6,8 @@
  * read (a node may read its own pods alone, so a current server answers 403 for one that is not
  * there) and a list of just this name, of this node, is empty; or another pod has its name. Then
  * the identity of the cluster is asked once more. Any other answer, or none, proves nothing, and is
- * asked for again, later and later.
+ * asked for again, later and later. The other pod is not stored from here: events older than it may
+ * wait in pods.c, which would take it away again; the watch adds it, in the order of versions.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -20,8 +21,8 @@ enum { AGAIN_FIRST_SECONDS = 1, AGAIN_MAX_SECONDS = 60 };
 struct absence {
 	UT_hash_handle hh; /* by uid */
 	struct absences *absences;
-	const struct object *pod;          /* as it is stored */
-	const struct object *in_its_place; /* what has its name now; NULL: nothing */
+	const struct object *pod;     /* as it is stored */
+	const struct object *present; /* as the server has it, by the same uid; NULL: it has not */
 	struct request *request;
 	struct identity_check *check;
 	sd_event_source *timer;
@@ -40,13 +41,13 @@ static void drop(struct absence *absence)
 	(void) identity_cancel(absence->check);
 	(void) sd_event_source_disable_unref(absence->timer);
 	(void) object_unref(absence->pod);
-	(void) object_unref(absence->in_its_place);
+	(void) object_unref(absence->present);
 	free(absence);
 }
 
 static void ask_later(struct absence *absence)
 {
-	absence->in_its_place = object_unref(absence->in_its_place);
+	absence->present = object_unref(absence->present);
 	(void) sd_event_source_set_time_relative(absence->timer,
 						 absence->pause_seconds * USEC_PER_SEC);
 	(void) sd_event_source_set_enabled(absence->timer, SD_EVENT_ONESHOT);
@@ -61,7 +62,7 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 {
 	struct absence *absence = userdata;
 	struct cluster *cluster = absence->absences->cluster;
-	cleanup_object const struct object *in_its_place = NULL;
+	cleanup_object const struct object *present = NULL;
 	cleanup_object const struct object *pod = object_ref(absence->pod);
 	const struct object_meta *meta = &pod->meta;
 
@@ -70,14 +71,14 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 		ask_later(absence);
 		return;
 	}
-	in_its_place = object_ref(absence->in_its_place);
-	if (!in_its_place)
-		log_message(LOG_INFO, "pod '%s/%s' is gone from the kube-apiserver",
-			    meta->name_space, meta->name);
-	if (in_its_place)
-		pods_put(cluster, in_its_place); /* the other goes with it */
-	else
-		pods_gone(cluster, meta->name_space, meta->name, meta->uid);
+	present = object_ref(absence->present);
+	if (present) {
+		pods_put(cluster, present);
+		return;
+	}
+	log_message(LOG_INFO, "pod '%s/%s' is gone from the kube-apiserver", meta->name_space,
+		    meta->name);
+	pods_gone(cluster, meta->name_space, meta->name, meta->uid);
 }
 
 static void prove(struct absence *absence)
@@ -88,12 +89,9 @@ static void prove(struct absence *absence)
 
 static void found(struct absence *absence, const struct object *object)
 {
-	const char *node_name = absence->absences->cluster->options.node_name;
-
-	absence->in_its_place = object_unref(absence->in_its_place);
-	if (strcmp(object->pod->node_name, node_name) == 0 ||
-	    strcmp(object->meta.uid, absence->pod->meta.uid) == 0)
-		absence->in_its_place = object_ref(object);
+	absence->present = object_unref(absence->present);
+	if (strcmp(object->meta.uid, absence->pod->meta.uid) == 0)
+		absence->present = object_ref(object);
 	prove(absence);
 }
 

@@ -151,8 +151,6 @@ void pods_put(struct cluster *cluster, const struct object *pod)
 
 	if (known && strcmp(known->meta.uid, pod->meta.uid) != 0)
 		pods_gone(cluster, pod->meta.name_space, pod->meta.name, known->meta.uid);
-	if (cluster->pods->newest < pod->meta.resource_version)
-		cluster->pods->newest = pod->meta.resource_version;
 	drop_name(&cluster->pods->kept, pod->meta.uid);
 	absences_remove(cluster->pods->absences, pod->meta.uid);
 	versions_note(cluster, pod);
@@ -288,12 +286,21 @@ static void end_of_list(struct pods *pods, uint64_t version)
 
 /* ---- the queue ---- */
 
+/* The rest of a list may never come: what was taken of it counts. */
+static void note_version(struct pods *pods, const struct news *news)
+{
+	uint64_t version = news->version > 0 ? news->version : news->object->meta.resource_version;
+
+	if (pods->newest < version)
+		pods->newest = version;
+}
+
 static void take_news(struct pods *pods, const struct news *news)
 {
 	const struct object *known, *object = news->object;
 
-	if (news->type != NEWS_LIST_END && news->version > 0)
-		pods->newest = news->version;
+	if (news->type != NEWS_LIST_END)
+		note_version(pods, news);
 	switch (news->type) {
 	case NEWS_PUT:
 		pods_put(pods->cluster, object);
