@@ -297,7 +297,7 @@ static void note_version(struct pods *pods, const struct news *news)
 
 static void take_news(struct pods *pods, const struct news *news)
 {
-	const struct object *known, *object = news->object;
+	const struct object *object = news->object;
 
 	if (news->type != NEWS_LIST_END)
 		note_version(pods, news);
@@ -306,10 +306,8 @@ static void take_news(struct pods *pods, const struct news *news)
 		pods_put(pods->cluster, object);
 		return;
 	case NEWS_DELETED:
-		known = stored(pods->cluster, object->meta.name_space, object->meta.name);
-		if (known && strcmp(known->meta.uid, object->meta.uid) == 0)
-			pods_gone(pods->cluster, object->meta.name_space, object->meta.name,
-				  object->meta.uid);
+		pods_gone(pods->cluster, object->meta.name_space, object->meta.name,
+			  object->meta.uid);
 		return;
 	case NEWS_LIST_END:
 		end_of_list(pods, news->version);

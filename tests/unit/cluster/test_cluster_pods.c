@@ -24,8 +24,9 @@
 static struct {
 	struct cluster_world world;
 	struct server server;
-	bool is_mute;      /* pods by name */
-	bool no_node;      /* it is not answered for */
+	bool is_mute; /* pods by name */
+	bool no_node; /* it is not answered for */
+	unsigned int lists;
 	char removed[256]; /* uids, each with a blank behind it */
 } sim;
 
@@ -47,6 +48,12 @@ static struct reply serve(const struct http_call *call)
 static void opened(struct http_call *watch)
 {
 	(void) watch; /* it has no initial events */
+}
+
+static void listed_all(const struct server *server)
+{
+	(void) server;
+	sim.lists++;
 }
 
 /* ---- the store ---- */
@@ -93,7 +100,7 @@ static int set_up(void **state)
 	sim.world.latency_usec = millisecond;
 	sim.world.put = put;
 	sim.world.removed = removed;
-	sim.server = (struct server){ .cluster = "a" };
+	sim.server = (struct server){ .cluster = "a", .listed_all = listed_all };
 	sim.server.etcd.version = 1000;
 	server_last_uid = 0;
 	server_put(&sim.server, 0, true);
@@ -164,12 +171,29 @@ static void test_a_restore_to_before_a_pod_seen_by_name(void **state)
 	assert_string_equal(sim.removed, "a-1 ");
 }
 
+/* Both events come before the first one is committed. */
+static void test_a_pod_that_is_deleted_at_once(void **state)
+{
+	unsigned int lists = sim.lists;
+
+	(void) state;
+	server_put(&sim.server, 1, true);
+	server_delete(&sim.server, 1);
+	server_send(&sim.server, &sim.world);
+	cluster_world_run(&sim.world, USEC_PER_SEC);
+	assert_int_equal(sim.lists, lists);
+	assert_string_equal(stored_uid("pod-1"), "none");
+	assert_string_equal(sim.removed, "a-2 ");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_pod_whose_predecessor_waits, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_restore_to_before_a_pod_seen_by_name, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_pod_that_is_deleted_at_once, set_up,
 						tear_down),
 	};
 
