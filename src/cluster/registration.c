@@ -37,6 +37,7 @@ struct registration {
 	char node_uid[64];
 	char lease_version[SERVER_VERSION_BYTES]; /* to be replaced; "": there is none */
 	char renewed[TIMESTAMP_BYTES];            /* that podvold sent last */
+	char stored[TIMESTAMP_BYTES];             /* of those the last that the server has stored */
 	char heartbeat[NODE_HEARTBEAT_BYTES];     /* of another agent, in the Node */
 	char sign[SIGN_BYTES];                    /* that and its lease */
 	uint64_t sign_usec;                       /* monotonic: it is the same since then */
@@ -245,6 +246,7 @@ static void on_renewed(struct registration *registration, const struct http_answ
 	}
 	(void) snprintf(registration->lease_version, SERVER_VERSION_BYTES, "%s",
 			json_string(json_get_path(tree, "metadata.resourceVersion"), ""));
+	memcpy(registration->stored, registration->renewed, TIMESTAMP_BYTES);
 	registration->is_held = true;
 	report_if_due(registration);
 }
@@ -274,11 +276,14 @@ static void read_sign(struct registration *registration, const struct cJSON *lea
 	size_t length = strlen(registration->sign);
 
 	node_holder(own);
-	/* kubelet leaves the holder as it is: then the time is not podvold's. */
+	/* kubelet leaves the holder as it is: then the time is not podvold's. A renewal without an
+	 * answer may be stored, or not. */
 	if (strcmp(holder, own) == 0 &&
-	    (registration->renewed[0] == '\0' || strcmp(time, registration->renewed) == 0))
+	    (registration->renewed[0] == '\0' || strcmp(time, registration->renewed) == 0 ||
+	     strcmp(time, registration->stored) == 0)) {
 		registration->sign[0] = '\0';
-	else if (lease)
+		(void) snprintf(registration->stored, TIMESTAMP_BYTES, "%s", time);
+	} else if (lease)
 		(void) snprintf(registration->sign + length, SIGN_BYTES - length,
 				"'%s' renewed its lease at %s", holder, time);
 }
