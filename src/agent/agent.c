@@ -429,12 +429,12 @@ static int open_store(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the store");
 	(void) store_list(agent->store, KIND_NODE, NULL, note_node, agent->own.tokens.issuer);
-	if (cluster_mode_makes_volumes(agent))
+	/* Before what writes at once: a write that the server does not get would be lost. */
+	r = cluster_mode_open(agent, reterr);
+	if (r >= 0 && cluster_mode_makes_volumes(agent))
 		r = agent_open_directories(agent, reterr);
 	if (r >= 0 && !cluster_mode(agent))
 		r = agent_open_csi_controllers(agent, reterr);
-	if (r >= 0)
-		r = cluster_mode_open(agent, reterr);
 	if (r >= 0)
 		r = agent_open_volumes_in_use(agent, reterr);
 	if (r < 0)

@@ -213,6 +213,10 @@ void write_patch_strip(struct cJSON *tree);
  * 0; -ENOMEM. Freed with free(), also after a failure. */
 int write_patch_make(const struct object *present, const struct object *wanted, uint64_t version,
 		     char **ret_main, char **ret_status);
+/* With what a server would add, so that it is an object like others. Return: as object_from_json().
+ */
+int write_patch_created(const struct object *object, const struct object **ret,
+			struct failure *reterr);
 
 /* ---- server_tokens.c ---- */
 

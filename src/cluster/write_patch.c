@@ -7,7 +7,10 @@
 #include "cluster/cluster_internal.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/uuid.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -91,4 +94,20 @@ int write_patch_make(const struct object *present, const struct object *wanted, 
 	/* After the first patch the version is another one. */
 	*ret_status = patch_text(present, status_patch, json_count(main_patch) > 0 ? 0 : version);
 	return *ret_main && *ret_status ? 0 : -ENOMEM;
+}
+
+int write_patch_created(const struct object *object, const struct object **ret,
+			struct failure *reterr)
+{
+	cleanup_json struct cJSON *tree = object_tree(object);
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	char uid[UUID_BYTES], now[TIMESTAMP_BYTES];
+	int r = uuid_make(uid);
+
+	if (r < 0)
+		return r;
+	timestamp_print(realtime_usec(), now);
+	(void) json_set_string(metadata, "uid", uid);
+	(void) json_set_string(metadata, "creationTimestamp", now);
+	return object_from_json(tree, ret, reterr);
 }

@@ -10,19 +10,19 @@
  * the store alone until it is finished: the cluster's binder would bind it at once.
  */
 #include "cluster/cluster_internal.h"
+#include "cluster/provisioning.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/uuid.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
-#include "object/timestamp.h"
 #include "store/group.h"
 
 #include <utlist.h>
 
 enum { CONFLICTS_MAX = 5 };
+
+#define HELD_BACK "is Released, and not stored before its claim is known to be deleted"
 
 /* Events and leases are this node's. */
 #define SERVER_KINDS (((1U << KIND_COUNT) - 1) & ~(1U << KIND_EVENT | 1U << KIND_LEASE))
@@ -123,28 +123,21 @@ static bool is_unfinished(const struct object *object)
 
 static void take_object(struct sending *sending, const struct object *object)
 {
-	if (store_mirror(sending->cluster->options.store, object, on_mirrored, sending) < 0)
+	if (provisioning_holds_back(sending->cluster, object))
+		refuse(sending, -EAGAIN, HELD_BACK);
+	else if (store_mirror(sending->cluster->options.store, object, on_mirrored, sending) < 0)
 		refuse(sending, -ENOMEM, "is written, and not stored here");
 	else
 		sending->is_stored = true;
 }
 
-/* What a server would add, so that it is an object like others. */
 static void keep_here(struct sending *sending)
 {
-	cleanup_json struct cJSON *tree = object_tree(sending->write->object);
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
 	cleanup_object const struct object *made = NULL;
 	struct failure why = { 0 };
-	char uid[UUID_BYTES], now[TIMESTAMP_BYTES];
-	int r = present_of(sending) ? -EEXIST : uuid_make(uid);
+	int r = present_of(sending) ? -EEXIST
+				    : write_patch_created(sending->write->object, &made, &why);
 
-	if (r == 0) {
-		timestamp_print(realtime_usec(), now);
-		(void) json_set_string(metadata, "uid", uid);
-		(void) json_set_string(metadata, "creationTimestamp", now);
-		r = object_from_json(tree, &made, &why);
-	}
 	if (r == 0)
 		take_object(sending, made);
 	else
@@ -265,6 +258,15 @@ static void begin_update(struct sending *sending)
 		r = send_create(sending);
 		if (r < 0)
 			refuse(sending, r, "cannot be sent");
+		return;
+	}
+	/* Stored by a podvold before this one: its finalizers may be others by now. */
+	if (present->kind == KIND_PERSISTENT_VOLUME &&
+	    versions_find(sending->cluster, present->meta.uid) == 0 && sending->conflicts == 0) {
+		sending->conflicts++;
+		sending->step = STEP_READ;
+		if (send(sending, "GET", "", NULL) < 0)
+			refuse(sending, -ENOMEM, "cannot be sent");
 		return;
 	}
 	free(TAKE_PTR(sending->status_patch));
@@ -437,8 +439,10 @@ static void take_success(struct sending *sending, const struct object *object)
 	}
 	if (sending->step == STEP_READ) {
 		versions_note(sending->cluster, object);
-		if (store_mirror(sending->cluster->options.store, object, store_read_then_again,
-				 sending) < 0)
+		if (provisioning_holds_back(sending->cluster, object))
+			refuse(sending, -EAGAIN, HELD_BACK);
+		else if (store_mirror(sending->cluster->options.store, object,
+				      store_read_then_again, sending) < 0)
 			refuse(sending, -ENOMEM, "cannot be stored");
 		else
 			sending->is_stored = true;
