@@ -3,6 +3,7 @@
  * cluster - builds its parts and takes them down in reverse; see cluster.h
  */
 #include "cluster/cluster_internal.h"
+#include "cluster/node_annotation.h"
 #include "cluster/provisioning.h"
 #include "cluster/registration.h"
 
@@ -33,8 +34,9 @@ static int make_client(struct cluster *cluster, struct failure *reterr)
 int cluster_new(const struct cluster_options *options, struct cluster **ret, struct failure *reterr)
 {
 	static int (*const parts[])(struct cluster * cluster) = {
-		contact_new,      identity_new, writes_new, tokens_new,        needed_new,
-		provisioning_new, pods_new,     kinds_new,  server_events_new, registration_new
+		contact_new,       identity_new,     writes_new,         tokens_new,
+		needed_new,        provisioning_new, pods_new,           kinds_new,
+		server_events_new, registration_new, node_annotation_new
 	};
 	cleanup(free_pointer) struct cluster *cluster = calloc(1, sizeof(*cluster));
 	int r;
@@ -66,6 +68,7 @@ struct cluster *cluster_free(struct cluster *cluster)
 {
 	if (!cluster)
 		return NULL;
+	(void) node_annotation_free(cluster->node_annotation);
 	(void) registration_free(cluster->registration);
 	(void) server_events_free(cluster->events);
 	(void) kinds_free(cluster->kinds);

@@ -4,9 +4,9 @@
  *
  * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
  * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
- * CSIDrivers), registration.c (the own Node kept Ready), provisioning.c (claims and volumes of the
- * local provisioner), writes.c (what goes to the server), contact.c (what is known of the server),
- * credentials.c.
+ * CSIDrivers), node_annotation.c, registration.c (the own Node kept Ready), provisioning.c (claims
+ * and volumes of the local provisioner), writes.c (what goes to the server), contact.c (what is
+ * known of the server), credentials.c.
  */
 #pragma once
 
@@ -52,6 +52,7 @@ struct cluster {
 	struct pods *pods;
 	struct needed *needed;
 	struct kinds *kinds;
+	struct node_annotation *node_annotation;
 	struct writes *writes;
 	struct tokens *tokens;
 	struct server_events *events;
@@ -193,9 +194,6 @@ void needed_view(const struct cluster *cluster, struct cJSON *view);
 
 int kinds_new(struct cluster *cluster);
 struct kinds *kinds_free(struct kinds *kinds);
-/* Has the stored Node no annotation that lets the attach/detach controller attach for it, as
- * kubelet's has? Then it is written, once. */
-void kinds_annotate(struct kinds *kinds);
 
 /* ---- writes.c ---- */
 

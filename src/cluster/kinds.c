@@ -11,8 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "object/json/json.h"
-#include "object/kinds/node.h"
 
 struct listed {
 	UT_hash_handle hh;
@@ -25,7 +23,6 @@ struct watched {
 	struct list_watch *list_watch;
 	struct listed *listed;
 	bool is_partial; /* a name was lost for want of memory */
-	bool annotates;  /* once: one that is taken away again is left so */
 };
 
 struct kinds {
@@ -62,32 +59,6 @@ static void note_listed(struct watched *watched, const char *name)
 		return;
 	free(listed);
 	watched->is_partial = true;
-}
-
-static int add_annotation(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
-	(void) userdata;
-	return json_set_string(json_ensure_object(metadata, "annotations"),
-			       ANNOTATION_MANAGED_ATTACH, "true");
-}
-
-void kinds_annotate(struct kinds *kinds)
-{
-	struct watched *watched = &kinds->node;
-	struct store *store = watched->cluster->options.store;
-	const struct object *node =
-		store_get(store, KIND_NODE, "", watched->cluster->options.node_name);
-	cleanup_object const struct object *annotated = NULL;
-	cleanup_json struct cJSON *tree = node ? object_tree(node) : NULL;
-	const struct cJSON *annotations = json_get(json_get(tree, "metadata"), "annotations");
-	struct failure why = { 0 };
-
-	if (!tree || json_get(annotations, ANNOTATION_MANAGED_ATTACH) || watched->annotates)
-		return;
-	watched->annotates = object_edit(node, add_annotation, NULL, &annotated, &why) == 0 &&
-			     store_update(store, annotated, NULL, NULL, NULL) == 0;
 }
 
 static void put(struct watched *watched, const struct server_object *object)
@@ -140,7 +111,6 @@ static void change(void *userdata, const struct server_event *event)
 	struct watched *watched = userdata;
 
 	contact_note_news(watched->cluster);
-	kinds_annotate(watched->cluster->kinds);
 	if (event->type != SERVER_DELETED)
 		put(watched, &event->object);
 	else if (event->object.object)

@@ -11,6 +11,7 @@
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "cluster/cluster_internal.h"
+#include "cluster/node_annotation.h"
 #include "cluster/provisioning.h"
 
 #include "base/cleanup.h"
@@ -245,7 +246,7 @@ static void on_complete(void *userdata, int error, const struct object *result,
 	complete->pods->is_complete = true;
 	needed_sweep(cluster->needed);
 	provisioning_begin(cluster);
-	kinds_annotate(cluster->kinds);
+	node_annotation_begin(cluster->node_annotation);
 	cluster->options.complete(cluster->options.userdata);
 }
 

@@ -353,33 +353,34 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
 
     def write(self, method, plural, namespace, name, sub, body):
         cluster = self.scripted.cluster
-        old = cluster.objects.get((plural, namespace, name))
         if not self.may_write(plural, name or body["metadata"]["name"], sub):
             self.refuse(403, "Forbidden", f"{plural} is forbidden: User \"system:node:{cluster.node}\" cannot write", plural, name)
             return
-        if method == "POST" and not name:
-            if (plural, namespace, body["metadata"]["name"]) in cluster.objects:
-                self.refuse(409, "AlreadyExists", "already exists", plural, body["metadata"]["name"])
-                return
-            self.answer(201, cluster.put(plural, body, namespace))
-        elif not old:
-            self.refuse(404, "NotFound", f"{plural} \"{name}\" not found", plural, name)
-        elif method == "DELETE":
-            kept = cluster.delete(plural, name, namespace)
-            self.answer(200, kept or {"kind": "Status", "apiVersion": "v1", "status": "Success"})
-        elif method == "PATCH":
-            expected = body.get("metadata", {}).get("resourceVersion")
-            if expected and expected != old["metadata"]["resourceVersion"]:
-                self.refuse(409, "Conflict", "the object has been modified", plural, name)
-                return
-            if "strategic" in self.headers["Content-Type"]:
-                body = {**body, "status": merge_by_type(old.get("status", {}), body["status"])}
-            new = merge(old, {"status": body.get("status", {})} if sub == "status" else {k: v for k, v in body.items() if k != "status"})
-            written = cluster.put(plural, new, namespace)
-            if self.scripted.late:
-                self.scripted.late(self.path)
-            self.answer(200, written)
-        elif body["metadata"].get("resourceVersion") != old["metadata"]["resourceVersion"]:
-            self.refuse(409, "Conflict", "the object has been modified", plural, name)
+        with cluster.lock:  # what is read is what is replaced
+            code, answer = self.change(method, plural, namespace, name or body["metadata"]["name"], sub, body)
+        if method == "PATCH" and code == 200 and self.scripted.late:
+            self.scripted.late(self.path)
+        if code > 299:
+            self.refuse(code, *answer, plural, name)
         else:
-            self.answer(200, cluster.put(plural, body, namespace))
+            self.answer(code, answer)
+
+    def change(self, method, plural, namespace, name, sub, body):
+        """(HTTP status, the object, or the reason and message of a refusal)."""
+        cluster = self.scripted.cluster
+        old = cluster.objects.get((plural, namespace, name))
+        if method == "POST":
+            return (409, ("AlreadyExists", "already exists")) if old else (201, cluster.put(plural, body, namespace))
+        if not old:
+            return 404, ("NotFound", f"{plural} \"{name}\" not found")
+        if method == "DELETE":
+            return 200, cluster.delete(plural, name, namespace) or {"kind": "Status", "apiVersion": "v1", "status": "Success"}
+        expected = body.get("metadata", {}).get("resourceVersion")
+        if expected != old["metadata"]["resourceVersion"] and (expected or method == "PUT"):
+            return 409, ("Conflict", "the object has been modified")
+        if method == "PUT":
+            return 200, cluster.put(plural, body, namespace)
+        if "strategic" in self.headers["Content-Type"]:
+            body = {**body, "status": merge_by_type(old.get("status", {}), body["status"])}
+        changed = {"status": body.get("status", {})} if sub == "status" else {k: v for k, v in body.items() if k != "status"}
+        return 200, cluster.put(plural, merge(old, changed), namespace)

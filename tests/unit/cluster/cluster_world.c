@@ -330,7 +330,7 @@ static void commit(struct cluster_world *world)
 /* ---- what belongs to other parts of the folder ---- */
 
 void __wrap_needed_sweep(struct needed *needed);
-void __wrap_kinds_annotate(struct kinds *kinds);
+void __wrap_node_annotation_begin(struct node_annotation *annotation);
 void __wrap_credentials_refused(struct cluster *cluster);
 
 void __wrap_needed_sweep(struct needed *needed)
@@ -338,9 +338,9 @@ void __wrap_needed_sweep(struct needed *needed)
 	(void) needed;
 }
 
-void __wrap_kinds_annotate(struct kinds *kinds)
+void __wrap_node_annotation_begin(struct node_annotation *annotation)
 {
-	(void) kinds;
+	(void) annotation;
 }
 
 void __wrap_credentials_refused(struct cluster *cluster)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * node_annotation - see node_annotation.h
+ */
+#include "cluster/node_annotation.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cluster/cluster_internal.h"
+#include "object/json/json.h"
+#include "object/kinds/node.h"
+
+enum { RETRY_FIRST_SECONDS = 1, RETRY_MAX_SECONDS = 300 };
+
+struct node_annotation {
+	struct cluster *cluster;
+	bool has_begun;
+	struct store_watch *watch; /* from the beginning until the annotation is stored */
+	sd_event_source *retry;    /* on: the annotation was written, and is not stored yet */
+	uint64_t delay_seconds;
+};
+
+static int add_annotation(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+
+	(void) userdata;
+	return json_set_string(json_ensure_object(metadata, "annotations"),
+			       ANNOTATION_MANAGED_ATTACH, "true");
+}
+
+static void retry_later(struct node_annotation *annotation)
+{
+	(void) sd_event_source_set_time_relative(annotation->retry,
+						 annotation->delay_seconds * USEC_PER_SEC);
+	(void) sd_event_source_set_enabled(annotation->retry, SD_EVENT_ONESHOT);
+	annotation->delay_seconds *= 2;
+	if (annotation->delay_seconds > RETRY_MAX_SECONDS)
+		annotation->delay_seconds = RETRY_MAX_SECONDS;
+}
+
+static bool is_retried(const struct node_annotation *annotation)
+{
+	int enabled = SD_EVENT_OFF;
+
+	return sd_event_source_get_enabled(annotation->retry, &enabled) > 0;
+}
+
+static void stop(struct node_annotation *annotation)
+{
+	annotation->watch = store_watch_free(annotation->watch);
+	(void) sd_event_source_set_enabled(annotation->retry, SD_EVENT_OFF);
+}
+
+/* The answer to the write may come after this was freed: the store shows it. */
+static void annotate(struct node_annotation *annotation)
+{
+	const struct cluster_options *options = &annotation->cluster->options;
+	const struct object *node = store_get(options->store, KIND_NODE, "", options->node_name);
+	cleanup_object const struct object *annotated = NULL;
+
+	if (node && node->node->is_managed) {
+		stop(annotation);
+		return;
+	}
+	if (!node || is_retried(annotation))
+		return;
+	if (object_edit(node, add_annotation, NULL, &annotated, NULL) == 0)
+		(void) store_update(options->store, annotated, NULL, NULL, NULL);
+	retry_later(annotation);
+}
+
+static void watch_node(struct node_annotation *annotation);
+
+static void on_change(void *userdata)
+{
+	watch_node(userdata);
+	annotate(userdata);
+}
+
+/* From now on; what each change was does not matter. */
+static void watch_node(struct node_annotation *annotation)
+{
+	struct store *store = annotation->cluster->options.store;
+
+	annotation->watch = store_watch_free(annotation->watch);
+	if (store_watch_new(store, 1U << KIND_NODE, store_resource_version(store), on_change,
+			    annotation, &annotation->watch) < 0)
+		retry_later(annotation);
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void) source;
+	(void) usec;
+	on_change(userdata);
+	return 0;
+}
+
+void node_annotation_begin(struct node_annotation *annotation)
+{
+	if (annotation->has_begun)
+		return;
+	annotation->has_begun = true;
+	on_change(annotation);
+}
+
+int node_annotation_new(struct cluster *cluster)
+{
+	struct node_annotation *annotation = calloc(1, sizeof(*annotation));
+	int r;
+
+	if (!annotation)
+		return -ENOMEM;
+	cluster->node_annotation = annotation;
+	annotation->cluster = cluster;
+	annotation->delay_seconds = RETRY_FIRST_SECONDS;
+	r = sd_event_add_time(cluster->options.event, &annotation->retry, CLOCK_MONOTONIC,
+			      UINT64_MAX, 0, on_retry, annotation);
+	return r < 0 ? r : sd_event_source_set_enabled(annotation->retry, SD_EVENT_OFF);
+}
+
+struct node_annotation *node_annotation_free(struct node_annotation *annotation)
+{
+	if (!annotation)
+		return NULL;
+	(void) store_watch_free(annotation->watch);
+	(void) sd_event_source_disable_unref(annotation->retry);
+	free(annotation);
+	return NULL;
+}
