@@ -172,11 +172,14 @@ static void print_content(struct cli *cli, const struct kind *kind, const struct
 /* The volume that an object stands for: itself, or that of a claim; NULL: none. */
 static const char *volume_of(const struct kind *kind, const struct cJSON *object)
 {
+	const char *name = "";
+
 	if (strcmp(kind->name, "PersistentVolume") == 0)
-		return json_string(json_get(json_get(object, "metadata"), "name"), NULL);
-	if (strcmp(kind->name, "PersistentVolumeClaim") == 0)
-		return json_string(json_get(json_get(object, "spec"), "volumeName"), NULL);
-	return NULL;
+		name = json_string(json_get(json_get(object, "metadata"), "name"), "");
+	else if (strcmp(kind->name, "PersistentVolumeClaim") == 0)
+		name = json_string(json_get(json_get(object, "spec"), "volumeName"), "");
+	/* A claim that is not bound may have the name "": of all volumes, were it asked for. */
+	return *name ? name : NULL;
 }
 
 /* Is the row of a copy about this object, or the volume that it makes? */
