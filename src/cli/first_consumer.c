@@ -5,7 +5,7 @@
  * Says to its controllers what a scheduler says for a pod: that the claim gets this node. Only to a
  * claim whose class waits, and that no node was chosen for yet.
  */
-#include "cli/output/screen.h"
+#include "cli/await.h"
 
 #include "cli/get.h"
 
@@ -13,13 +13,11 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-#include <poll.h>
 #include <string.h>
 
 #define ANNOTATION "volume.kubernetes.io/selected-node"
 
 struct bound_wait {
-	struct cli *cli;
 	char *volume; /* NULL: not bound yet */
 	bool is_gone;
 };
@@ -29,7 +27,7 @@ static const char *text_of(const struct cJSON *item, const char *path)
 	return json_string(json_get_path(item, path), "");
 }
 
-static void on_changed(void *userdata, const struct podvol_event *event)
+static bool is_bound_or_gone(void *userdata, const struct podvol_event *event)
 {
 	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
 	struct bound_wait *wait = userdata;
@@ -37,45 +35,33 @@ static void on_changed(void *userdata, const struct podvol_event *event)
 	const struct cJSON *claim;
 
 	if (json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
-		return; /* interrupted: it goes on */
+		return false; /* interrupted: it goes on */
 	claim = event->type == PODVOL_LISTED ? json_first(json_get(tree, "items")) : tree;
 	wait->is_gone = !claim || event->type == PODVOL_DELETED;
-	if (!wait->volume && strcmp(text_of(claim, "status.phase"), "Bound") == 0)
+	if (strcmp(text_of(claim, "status.phase"), "Bound") == 0)
 		wait->volume = strdup(text_of(claim, "spec.volumeName"));
+	return wait->volume || wait->is_gone;
 }
 
-static int wait_until_bound(struct bound_wait *wait, const char *path, const char *claim)
+static int wait_until_bound(struct cli *cli, struct bound_wait *wait, const char *path,
+			    const char *claim)
 {
-	const struct podvol_watch_request request = { .path = path,
-						      .changed = on_changed,
-						      .userdata = wait };
-	uint64_t end = monotonic_usec() + wait->cli->timeout_msec * (USEC_PER_SEC / 1000);
-	struct podvol_watch *watch = NULL;
-	int r = podvol_watch_open(wait->cli->podvol, &request, &watch);
+	cleanup_free char *what = new_text("waiting for claim '%s' to be bound", claim);
+	const struct cli_awaited awaited = {
+		.path = path,
+		.what = what,
+		.end_usec = monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC,
+		.is_over = is_bound_or_gone,
+		.userdata = wait,
+	};
+	int r = what ? cli_await(cli, &awaited) : -ENOMEM;
 
-	while (r == 0 && !wait->volume && !wait->is_gone) {
-		struct pollfd polled = { .fd = podvol_watch_fd(watch), .events = POLLIN };
-		uint64_t now = monotonic_usec();
-
-		if (now >= end) {
-			r = -ETIMEDOUT;
-			break;
-		}
-		progress_show(wait->cli, "waiting for the claim to be bound");
-		(void) poll(&polled, 1, (int) ((end - now) / 1000) + 1);
-		r = podvol_watch_process(watch);
-	}
-	progress_end(wait->cli);
 	if (r == -ETIMEDOUT)
-		cli_complain(wait->cli,
+		cli_complain(cli,
 			     "claim '%s' is not bound yet: see 'podvolctl explain-state pvc/%s'",
 			     claim, claim);
-	else if (r < 0)
-		cli_complain(wait->cli, "cannot wait for claim '%s': %s", claim,
-			     watch ? podvol_watch_error(watch) : strerror(-r));
-	else if (wait->is_gone)
-		cli_complain(wait->cli, "claim '%s' was deleted", claim);
-	podvol_watch_free(watch);
+	else if (r == 0 && wait->is_gone)
+		cli_complain(cli, "claim '%s' was deleted", claim);
 	if (r < 0)
 		return cli_exit_status(r, 0);
 	return wait->volume ? EXIT_DONE : EXIT_NOT_FOUND;
@@ -131,7 +117,7 @@ int claim_volume_here(struct cli *cli, const char *collection, const char *name,
 {
 	cleanup_json struct cJSON *claim = NULL;
 	cleanup_free char *escaped = podvol_escape(name), *path = NULL, *watched = NULL;
-	struct bound_wait wait = { .cli = cli };
+	struct bound_wait wait = { .is_gone = false };
 	bool waits = false;
 	int status;
 
@@ -149,7 +135,7 @@ int claim_volume_here(struct cli *cli, const char *collection, const char *name,
 		return cli_end(cli, EXIT_FAILED, "claim '%s' has no volume yet", name);
 	status = select_node(cli, path, claim);
 	if (status == EXIT_DONE)
-		status = wait_until_bound(&wait, watched, name);
+		status = wait_until_bound(cli, &wait, watched, name);
 	*ret = wait.volume;
 	return status;
 }

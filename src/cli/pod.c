@@ -6,7 +6,7 @@
  * attempts and when the next comes: the daemon's sentence, as it is. On a terminal a long wait is
  * made of short ones, whose sentences are its progress.
  */
-#include "cli/cli.h"
+#include "cli/await.h"
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
@@ -24,14 +24,19 @@ enum { PROGRESS_STEP_MSEC = 1000 };
 typedef int wait_fn(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata);
 
 /* @end: of --timeout, which begins with the first wait of several; 0 before it. */
+static void begin_timeout(const struct cli *cli, uint64_t *end)
+{
+	if (*end == 0)
+		*end = monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC;
+}
+
 static int wait_in_steps(struct cli *cli, const char *pod, uint64_t *end, wait_fn *wait,
 			 void *userdata)
 {
 	uint64_t now = monotonic_usec();
 	int r;
 
-	if (*end == 0)
-		*end = now + cli->timeout_msec * USEC_PER_MSEC;
+	begin_timeout(cli, end);
 	if (now > *end)
 		now = *end;
 	if (!progress_is_seen(cli))
@@ -190,11 +195,58 @@ static int delete_pod(struct cli *cli, const char *pod)
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
-static int wait_for(struct cli *cli, const char *pod, uint64_t *end, enum podvol_wait_for what)
+static bool is_there(void *userdata, const struct podvol_event *event)
 {
+	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
+	cleanup_json struct cJSON *tree = NULL;
+
+	(void) userdata;
+	if (json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
+		return false; /* interrupted: it goes on */
+	return event->type == PODVOL_ADDED || json_count(json_get(tree, "items")) > 0;
+}
+
+/* Who waits may come before who creates. Return: an exit status. */
+static int wait_until_created(struct cli *cli, const char *pod, uint64_t end)
+{
+	const char *slash = strchr(pod, '/'), *name = slash ? slash + 1 : pod;
+	cleanup_free char *name_space =
+		strndup(slash ? pod : "default", slash ? (size_t) (slash - pod) : 7);
+	cleanup_free char *path = NULL, *what = NULL;
+	cleanup_free char *space = podvol_escape(name_space ?: ""), *escaped = podvol_escape(name);
+	struct cli_awaited awaited = { .end_usec = end, .is_over = is_there };
 	int r;
 
+	if (!name_space || !space || !escaped)
+		return cli_failed(cli, -ENOMEM);
+	awaited.path = path = new_text(
+		"/api/v1/namespaces/%s/pods?fieldSelector=metadata.name%%3D%s", space, escaped);
+	awaited.what = what = new_text("waiting for pod '%s/%s' to be created", name_space, name);
+	r = path && what ? cli_await(cli, &awaited) : -ENOMEM;
+	if (r == -ETIMEDOUT)
+		return cli_end(cli, EXIT_NOT_FOUND,
+			       "pod '%s/%s' not found: it was not created in time", name_space,
+			       name);
+	return r < 0 ? cli_exit_status(r, 0) : EXIT_DONE;
+}
+
+static bool is_unknown(struct cli *cli, const char *pod)
+{
+	return podvol_pod_wait(cli->podvol, pod, PODVOL_MOUNTED, 0) == -ENOENT &&
+	       podvol_status(cli->podvol) != 0;
+}
+
+static int wait_for(struct cli *cli, const char *pod, uint64_t *end, enum podvol_wait_for what)
+{
+	int status, r;
+
 	cli_about_pod(cli, pod);
+	begin_timeout(cli, end);
+	if (what == PODVOL_MOUNTED && is_unknown(cli, pod)) {
+		status = wait_until_created(cli, pod, *end);
+		if (status != EXIT_DONE)
+			return status;
+	}
 	if (what == PODVOL_MOUNTED)
 		(void) cli_warn_of_unused(cli, pod);
 	r = wait_in_steps(cli, pod, end, step_wait, &what);

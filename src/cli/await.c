@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * await - follow a collection until an event ends the wait; see await.h
+ *
+ * Polls the descriptor of the watch, in parts of a second where progress is shown.
+ */
+#include "cli/await.h"
+
+#include "cli/output/screen.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <string.h>
+
+enum { PROGRESS_MSEC = 1000 };
+
+struct follower {
+	const struct cli_awaited *awaited;
+	bool is_over;
+};
+
+static void on_changed(void *userdata, const struct podvol_event *event)
+{
+	struct follower *follower = userdata;
+
+	follower->is_over =
+		follower->is_over || follower->awaited->is_over(follower->awaited->userdata, event);
+}
+
+int cli_await(struct cli *cli, const struct cli_awaited *awaited)
+{
+	struct follower follower = { .awaited = awaited };
+	const struct podvol_watch_request request = { .path = awaited->path,
+						      .changed = on_changed,
+						      .userdata = &follower };
+	struct podvol_watch *watch = NULL;
+	int r = podvol_watch_open(cli->podvol, &request, &watch);
+
+	assert(awaited->is_over && awaited->what);
+	while (r == 0 && !follower.is_over) {
+		struct pollfd polled = { .fd = podvol_watch_fd(watch), .events = POLLIN };
+		uint64_t now = monotonic_usec(), left_msec;
+
+		if (now >= awaited->end_usec) {
+			r = -ETIMEDOUT;
+			break;
+		}
+		progress_show(cli, awaited->what);
+		left_msec = (awaited->end_usec - now) / USEC_PER_MSEC + 1;
+		if (progress_is_seen(cli) && left_msec > PROGRESS_MSEC)
+			left_msec = PROGRESS_MSEC;
+		(void) poll(&polled, 1, (int) left_msec);
+		r = podvol_watch_process(watch);
+	}
+	progress_end(cli);
+	if (r < 0 && r != -ETIMEDOUT)
+		cli_complain(cli, "%s: %s", awaited->what,
+			     watch ? podvol_watch_error(watch) : strerror(-r));
+	podvol_watch_free(watch);
+	return r;
+}
