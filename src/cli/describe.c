@@ -44,10 +44,11 @@ void describe_field(struct cli *cli, int indent, const char *label, const char *
 {
 	int pad = 20 - indent - (int) strlen(label) - 1;
 
-	/* A label may be a key of the server's. */
+	/* A label may be a key of the server's; without one the line goes on with the field before.
+	 */
 	(void) fprintf(cli->out, "%*s", indent, "");
 	cli_print_text(cli->out, label);
-	(void) fprintf(cli->out, ":%*s", pad > 1 ? pad : 1, "");
+	(void) fprintf(cli->out, "%c%*s", *label ? ':' : ' ', pad > 1 ? pad : 1, "");
 	cli_print_text(cli->out, *text ? text : "-");
 	(void) fputc('\n', cli->out);
 }
@@ -328,29 +329,17 @@ int describe_uses(struct cli *cli, const char *volume)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Searched for now. Nothing where the daemon knows no volume, or no such request. */
+/* Nothing where the daemon knows no volume, or no such request. */
 static void print_users(struct cli *cli, const char *volume)
 {
-	cleanup_free char *escaped = podvol_escape(volume), *text = NULL;
-	cleanup_free char *path = escaped ? new_text("/podvol/v1/volumes/%s/users", escaped) : NULL;
-	const struct podvol_request request = { .method = "GET", .path = path };
-	struct podvol_reply reply = { 0 };
-	cleanup_json struct cJSON *tree = NULL;
-	int r = path ? podvol_request(cli->podvol, &request, &reply) : -ENOMEM;
+	cleanup_json struct cJSON *tree = users_search(cli, volume);
 
-	if (r == 0)
-		r = json_parse(reply.body, reply.length,
-			       &(struct json_limits){ .bytes = reply.length + 1, .depth = 8 },
-			       &tree, NULL);
-	podvol_reply_done(&reply);
-	if (r == -ENOENT)
+	if (!tree)
 		return;
-	if (r < 0)
-		text = new_text("unknown: %s", podvol_error(cli->podvol));
-	describe_field(cli, 0, "Users", text ?: json_string(json_get(tree, "result"), "unknown"));
+	describe_field(cli, 0, "Users", json_string(json_get(tree, "result"), "unknown"));
 	for (const struct cJSON *user = json_first(json_get(tree, "users")); user;
 	     user = json_next(user))
-		describe_field(cli, 2, "", json_string(json_get(user, "text"), ""));
+		describe_field(cli, 0, "", json_string(json_get(user, "text"), ""));
 	if (json_get(tree, "failure"))
 		describe_field(cli, 2, "Not searched", json_string(json_get(tree, "failure"), ""));
 }

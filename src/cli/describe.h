@@ -23,6 +23,17 @@ int describe_uses(struct cli *cli, const char *volume);
  * below one of them? Of a device also a link to it below /dev. */
 bool describe_is_at(const struct cJSON *row, const char *path);
 
+/* ---- users.c ---- */
+
+/* What the daemon answers that searches now for who uses a volume: "result", "users", "total". A
+ * failed request is a result, too. NULL: it knows no such volume, or no such request. */
+struct cJSON *users_search(struct cli *cli, const char *volume);
+/* The same in sentences. @with_unknown: also why they are not known, which a healthy volume is
+ * spared. */
+void users_search_and_say(struct cli *cli, const char *volume, bool with_unknown);
+/* Those that are known. @total: of which @users may be a part. */
+void users_say(struct cli *cli, const struct cJSON *users, int64_t total);
+
 /* ---- describe_object.c ---- */
 
 /* Any stored object by its fields. Return: an exit status. */

@@ -132,19 +132,13 @@ static void say_step(struct cli *cli, const struct cJSON *row)
 	say_advice(cli, row);
 }
 
-/* Processes and mounts that keep it from being unmounted. */
+/* Processes and mounts that kept it from being unmounted. */
 static void say_users(struct cli *cli, const struct cJSON *users)
 {
-	const struct cJSON *items = json_get(users, "items"), *user = json_first(items);
 	int64_t total = 0;
 
 	(void) json_int64(json_get(users, "total"), &total);
-	if (user)
-		say(cli, "It is used by:");
-	for (; user; user = json_next(user))
-		say(cli, "%s%s", text_of(user, "text"), json_next(user) ? ";" : ".");
-	if (total > (int64_t) json_count(items))
-		say(cli, "%lld more use it.", (long long) total - (long long) json_count(items));
+	users_say(cli, json_get(users, "items"), total);
 }
 
 static void say_failure(struct cli *cli, const struct cJSON *row)
@@ -189,6 +183,8 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 	if (verdict != VERDICT_NONE)
 		say_what_is_wanted(cli, row);
 	say_what_is(cli, row);
+	if (is_mounted(row) && !json_get(row, "users"))
+		users_search_and_say(cli, text_of(row, "uniqueName"), !wanted);
 	switch (verdict) {
 	case VERDICT_NONE:
 		say(cli, "It will not be: %s.", text_of(row, "error"));
