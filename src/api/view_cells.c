@@ -167,6 +167,38 @@ void view_format_until(const struct cJSON *item, const char *key, uint64_t now_u
 	(void) snprintf(text, VIEW_CELL_BYTES, "in %.32s", age);
 }
 
+/* By the names of operation_state_name(). */
+static bool is_running(const struct cJSON *item, bool *ret_usual)
+{
+	const char *state = json_string(json_get(item, "operation"), "");
+
+	*ret_usual = strcmp(state, "running") == 0;
+	return *state && strcmp(state, "waiting for its retry") != 0;
+}
+
+void view_format_next(const struct cJSON *item, const char *key, uint64_t now_usec,
+		      char text[VIEW_CELL_BYTES])
+{
+	bool is_usual;
+
+	view_format_until(item, key, now_usec, text);
+	if (is_running(item, &is_usual) && !is_usual)
+		set_text(text, "when it returns");
+}
+
+void view_format_attempts(const struct cJSON *item, const char *key, uint64_t now_usec,
+			  char text[VIEW_CELL_BYTES])
+{
+	int64_t failed;
+	bool is_usual;
+
+	if (json_int64(json_get(item, key), &failed))
+		(void) snprintf(text, VIEW_CELL_BYTES, "%" PRId64,
+				failed + is_running(item, &is_usual));
+	else
+		set_text(text, "");
+}
+
 /* One on a line, the first of them: describe shows it. */
 void view_format_users(const struct cJSON *item, const char *key, uint64_t now_usec,
 		       char text[VIEW_CELL_BYTES])

@@ -31,6 +31,10 @@ view_format view_format_took;
 view_format view_format_age;
 /* "in 5m" to a time of RFC 3339, "now" from then on; another text as it is. */
 view_format view_format_until;
+/* The same of an operation; of a step that hangs "when it returns". */
+view_format view_format_next;
+/* How many attempts failed, or the one that runs: 1 of the first. */
+view_format view_format_attempts;
 /* Users of a busy volume, one on a line. */
 view_format view_format_users;
 /* Calls to a driver, one on a line; the newest is whole. */

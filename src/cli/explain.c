@@ -71,6 +71,12 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 	return VERDICT_TURN;
 }
 
+/* A step runs, and is known to be slow. */
+static bool is_hanging(const struct cJSON *row)
+{
+	return *text_of(row, "waitsFor") && !*text_of(row, "error");
+}
+
 static void say_what_is(struct cli *cli, const struct cJSON *row)
 {
 	const char *state = text_of(row, "state"), *path = text_of(row, "path");
@@ -84,6 +90,9 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 		say(cli, "Its mount at %s was changed by another process.", path);
 	else if (json_get(row, "users")) /* known once an unmount found it busy */
 		say(cli, "It stays mounted%s%s while it is in use.", *path ? " at " : "", path);
+	else if (strcmp(state, "uncertain") == 0 && is_hanging(row))
+		say(cli, "Whether it is mounted%s%s is unknown until its step returns.",
+		    *path ? " at " : "", path);
 	else if (strcmp(state, "uncertain") == 0)
 		say(cli,
 		    "An operation was interrupted: whether it is mounted%s%s is unknown until the "
@@ -130,6 +139,8 @@ static void say_step(struct cli *cli, const struct cJSON *row)
 	if (*text_of(row, "waitsFor"))
 		say(cli, "It is slow: %s.", text_of(row, "waitsFor"));
 	say_advice(cli, row);
+	if (is_hanging(row))
+		say(cli, "It is not retried before it returns.");
 }
 
 /* Processes and mounts that kept it from being unmounted. */

@@ -74,7 +74,8 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 			  "is done to the volume until it returns; %s%s",
 			  view->name, view->stage, seconds, text, slow_advice(view));
 	else
-		log_about(LOG_WARNING, &subject, "%s is at '%s' for %.0f s; %s%s", view->name,
+		log_about(LOG_WARNING, &subject,
+			  "%s is at '%s' for %.0f s, next when it returns; %s%s", view->name,
 			  view->stage, seconds, text, slow_advice(view));
 	report(reporter, view, volume, text);
 }

@@ -35,6 +35,9 @@ void operation_list_add_names(struct cJSON *item, const struct actual *actual,
 	} else if (want_pod) {
 		volume = want_pod->outer_name_count > 0 ? want_pod->outer_names[0] : volume;
 		pod = pod_key(want_pod->pod->pod, key);
+	} else if (!*pod_uid && want && HASH_COUNT(want->pods) == 1) {
+		/* A device is set up for its pods: of one the pod is named. */
+		pod = pod_key(want->pods->pod->pod, key);
 	}
 	(void) json_set_string(item, "uniqueName", unique_name);
 	(void) json_set_string(item, "pod", pod);

@@ -171,13 +171,14 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 
 		progress_text(&view, now, progress);
 		slow_text(&view, slow);
-		(void) failed_plain(ret, -EINPROGRESS,
-				    "volume '%s': %s is %s '%s' since %.1f s, attempt %u%s%s%s%s%s",
-				    row->outer_name, view.name,
-				    view.pace == PACE_STUCK ? "stuck at" : "at", view.stage,
-				    (double) (now - view.since_usec) / 1e6, view.attempts + 1,
-				    *progress ? "; " : "", progress, *slow ? "; " : "", slow,
-				    slow_advice(&view));
+		(void) failed_plain(
+			ret, -EINPROGRESS,
+			"volume '%s': %s is %s '%s' since %.1f s, attempt %u%s%s%s%s%s%s",
+			row->outer_name, view.name, view.pace == PACE_STUCK ? "stuck at" : "at",
+			view.stage, (double) (now - view.since_usec) / 1e6, view.attempts + 1,
+			view.pace == PACE_USUAL ? "" : ", next when it returns",
+			*progress ? "; " : "", progress, *slow ? "; " : "", slow,
+			slow_advice(&view));
 		return;
 	}
 	if (view.awaits) {
