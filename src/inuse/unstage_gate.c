@@ -132,14 +132,11 @@ static void watch_no_more(struct gate_entry *entry)
 	retry_remove(entry->gate->retries, &entry->retry);
 }
 
-/* The entry leaves before it is reported: the callback may ask at once. */
 static void ask_again(struct gate_entry *entry)
 {
-	struct unstage_gate *gate = entry->gate;
-	cleanup_free char *unique_name = TAKE_PTR(entry->unique_name);
-
-	entry_free(entry);
-	gate->options.changed(gate->options.userdata, unique_name);
+	watch_no_more(entry);
+	entry->state = GATE_ASKED;
+	entry->gate->options.changed(entry->gate->options.userdata, entry->unique_name);
 }
 
 static void on_due(void *userdata, struct retry_entry *retry)
@@ -148,23 +145,22 @@ static void on_due(void *userdata, struct retry_entry *retry)
 		(struct gate_entry *) ((char *) retry - offsetof(struct gate_entry, retry));
 
 	/* A leave that was not taken is worth nothing later; a search that failed is done again. */
-	if (entry->state == GATE_CLEARED) {
+	if (entry->state == GATE_CLEARED)
 		entry_free(entry);
-		return;
-	}
-	watch_no_more(entry);
-	entry->state = GATE_ASKED;
-	entry->gate->options.changed(entry->gate->options.userdata, entry->unique_name);
+	else
+		ask_again(entry);
 }
 
 /* ---- waiting ---- */
 
+/* Others may keep it: it is held back as before, and may be forced, until the search ended. */
 static int on_process_ended(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct gate_entry *entry = userdata;
 
 	log_about(LOG_INFO, &(struct log_subject){ .volume = entry->unique_name },
 		  "a process that kept the volume ended: searching again");
+	entry->delay_usec = 0;
 	ask_again(entry);
 	return 0;
 }
