@@ -436,41 +436,63 @@ static bool look_at_thread(int task_fd, void *userdata)
 	return look->result >= 0;
 }
 
-/* It may end at any moment; one whose first thread ended lives on in the others. */
-static int look_at_process(struct mount_search *search, int proc_dir_fd, const char *name)
+/* Its first thread. It may end at any moment. */
+static int look_at_first(struct mount_search *search, int proc_fd, pid_t pid)
 {
-	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
-	struct thread_look look = { .search = search, .pid = (pid_t) strtol(name, NULL, 10) };
-	const struct mount_holder process = { .pid = look.pid };
-	int r;
+	int r = look_at_task(search, proc_fd, pid);
 
-	if (fd < 0)
-		return process_error_is_gone(fd)
-			       ? 0
-			       : mount_search_failed(search, fd, &process, "/proc");
-	r = look_at_task(search, fd, look.pid);
-	if (r < 0 && !process_error_is_gone(r))
-		return r;
-	r = process_error_of(fd, process_walk_threads(fd, look.pid, look_at_thread, &look));
+	return process_error_is_gone(r) ? 0 : r;
+}
+
+/* One whose first thread ended lives on in the others. */
+static int look_at_others(struct mount_search *search, int proc_fd, pid_t pid)
+{
+	struct thread_look look = { .search = search, .pid = pid };
+	const struct mount_holder process = { .pid = pid };
+	int r = process_error_of(proc_fd,
+				 process_walk_threads(proc_fd, pid, look_at_thread, &look));
+
 	if (r < 0 && !process_error_is_gone(r))
 		return mount_search_failed(search, r, &process, "the threads");
 	return look.result;
 }
 
-static int look_at_all(struct mount_search *search)
+static int look_at_process(struct mount_search *search, int proc_dir_fd, const char *name,
+			   int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
+{
+	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
+	const struct mount_holder process = { .pid = (pid_t) strtol(name, NULL, 10) };
+
+	if (fd < 0)
+		return process_error_is_gone(fd)
+			       ? 0
+			       : mount_search_failed(search, fd, &process, "/proc");
+	return look(search, fd, process.pid);
+}
+
+static int look_at_processes(struct mount_search *search,
+			     int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
-	cleanup_close int self_fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;
-	int more = 0, r;
+	int more = 0, r = proc ? 0 : -errno;
 
-	if (!proc || self_fd < 0)
-		return -errno;
-	r = process_namespace(self_fd, &search->own_namespace);
 	while (r >= 0 && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
-			r = look_at_process(search, dirfd(proc), entry->d_name);
+			r = look_at_process(search, dirfd(proc), entry->d_name, look);
 	return more < 0 ? more : r;
+}
+
+/* First threads come first: another search, of this podvold too, visits namespaces with a thread,
+ * which is not to be taken for who keeps them. */
+static int look_at_all(struct mount_search *search)
+{
+	cleanup_close int self_fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = self_fd < 0 ? -errno : process_namespace(self_fd, &search->own_namespace);
+
+	if (r >= 0)
+		r = look_at_processes(search, look_at_first);
+	return r < 0 ? r : look_at_processes(search, look_at_others);
 }
 
 /* ---- all of it ---- */

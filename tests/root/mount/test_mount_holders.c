@@ -86,6 +86,59 @@ static void test_thread_that_lives_on_is_found(void **state)
 	unmount_volume();
 }
 
+static pid_t *visiting; /* the thread that visits; shared */
+
+static void *visit(void *userdata)
+{
+	pid_t number = (pid_t) syscall(SYS_gettid);
+
+	*visiting = unshare(CLONE_NEWNS) < 0 ? -1 : number;
+	for (;;)
+		(void) pause();
+	return NULL;
+}
+
+static int start_visit(void)
+{
+	unsigned int moments = 0;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, visit, NULL) != 0)
+		return -1;
+	while (*(volatile pid_t *) visiting == 0 && sandbox_wait(&moments))
+		;
+	return *visiting > 0 ? umount2(sandbox_path("root/stage"), MNT_DETACH) : -1;
+}
+
+static int join_visited(void)
+{
+	cleanup_close int fd = -EBADF;
+	char path[64];
+
+	(void) snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int) *visiting);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -1 : setns(fd, CLONE_NEWNS);
+}
+
+/* Another search, with a lower pid than who lives in the namespace. */
+static void test_visiting_thread_does_not_hide_who_has_it(void **state)
+{
+	pid_t visitor, pid;
+
+	visiting = mmap(NULL, sizeof(*visiting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	assert_ptr_not_equal(visiting, MAP_FAILED);
+	mount_volume();
+	visitor = foreign_volume("visitor", MS_PRIVATE, start_visit);
+	pid = foreign_volume("stranger", MS_PRIVATE, join_visited);
+	expect_holder(pid, sandbox_path("root/stage"));
+	end(visitor);
+	end(pid);
+	expect_nobody();
+	unmount_volume();
+	assert_int_equal(munmap(visiting, sizeof(*visiting)), 0);
+}
+
 static int bind_inside(void)
 {
 	if (mount(sandbox_path("root/stage"), sandbox_path("inside"), NULL, MS_BIND, NULL) < 0)
@@ -352,6 +405,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_private_copy_is_found),
 		SANDBOX_TEST(test_thread_that_lives_on_is_found),
+		SANDBOX_TEST(test_visiting_thread_does_not_hide_who_has_it),
 		SANDBOX_TEST(test_bind_elsewhere_is_found),
 		SANDBOX_TEST(test_directory_of_a_large_file_system),
 		SANDBOX_TEST(test_slave_goes_with_ours),
