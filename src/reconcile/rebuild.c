@@ -267,6 +267,21 @@ static int take_over_row(struct rebuilding *work, const struct found_volume *vol
 	return 0;
 }
 
+/* The directory of a device whose pod is taken over: it is managed with that pod. */
+static int claim_staged(const struct rebuilding *work, const struct actual_entry *device)
+{
+	struct found_volume directory = directory_of(device);
+	cleanup_free char *found_name = NULL;
+	struct match *match;
+
+	if (name_staged(device, &directory, &found_name) < 0)
+		return -ENOMEM;
+	match = find_match(&work->matches, &directory);
+	if (match)
+		match->is_ours = true;
+	return 0;
+}
+
 /* The pod's mount, and the device behind it unless that is known already. */
 static int take_over(struct rebuilding *work, const struct found_volume *volume,
 		     const struct candidate *candidate)
@@ -289,6 +304,8 @@ static int take_over(struct rebuilding *work, const struct found_volume *volume,
 
 	if (row.entry.device_mountable && !has_device)
 		r = take_over_row(work, volume, &row);
+	if (r == 0 && row.entry.device_mountable)
+		r = claim_staged(work, &row.entry);
 	if (r < 0 || !*volume->pod_uid)
 		return r;
 	row.entry.pod_uid = volume->pod_uid;
