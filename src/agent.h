@@ -49,6 +49,9 @@ void agent_drain(struct agent *agent, void (*done)(void *userdata, size_t left),
 /* A drain that a signal ended: an error is logged for each volume that it had not come to. */
 void agent_report_left(const struct agent *agent);
 
+/* In place of a loop, with --hand-back: see reconstruct/reconstruct.h. */
+int agent_hand_back(struct agent *agent, struct failure *reterr);
+
 /* Borrowed; live as long as the agent. NULL while draining, the second also without keys. */
 struct store *agent_store(struct agent *agent);
 struct token_issuer *agent_tokens(struct agent *agent);

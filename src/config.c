@@ -161,9 +161,8 @@ static void print_help(void)
 		printf("  %-28s %s\n", option, config_rows[i].help);
 	}
 	printf("  %-28s this text\n  %-28s version and exit\n", "--help", "--version");
-	printf("\nAll but --config, --drain and --new-cluster are keys of the configuration file, "
-	       "too; see "
-	       "podvold(8).\n");
+	printf("\nAll but --config, --drain, --hand-back and --new-cluster are keys of the "
+	       "configuration file, too; see podvold(8).\n");
 }
 
 /* For the checks that compare manual pages with this table: name, argument, default, file or not.
@@ -501,6 +500,8 @@ int config_load(int argc, char **argv, struct config *ret, struct failure *reter
 		r = read_csi_controllers(ret, reterr);
 	if (r >= 0)
 		r = check_issuer(ret, reterr);
+	if (r >= 0 && ret->drain && ret->hand_back)
+		r = failed_plain(reterr, -EINVAL, "--drain cannot be combined with --hand-back");
 	if (r >= 0)
 		r = check_group_role(ret, reterr);
 	return r < 0 ? r : make_labels(ret, reterr);

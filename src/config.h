@@ -100,10 +100,16 @@ struct config {
 		bool others_may_read;
 		bool idmapped_fs_group; /* pods may ask for fsGroup as a map of the mount */
 		bool force_detach;      /* other nodes that are not ready lose volumes in the end */
-		bool drain;             /* command line only */
+		bool drain, hand_back;  /* command line only */
 	};
 	struct labels labels; /* of the node, from node_labels; owned */
 };
+
+/* It ends when it is done, and no pod is known meanwhile. */
+static inline bool config_has_no_store(const struct config *config)
+{
+	return config->drain || config->hand_back;
+}
 
 enum config_kind { CONFIG_STRING, CONFIG_INTEGER, CONFIG_FLAG };
 

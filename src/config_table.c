@@ -134,6 +134,8 @@ const struct config_row config_rows[] = {
 	     "detach from other nodes that are not ready after six minutes"),
 	FLAG("drain", drain, "unmount everything that podvold mounted, then exit",
 	     .command_line_only = true),
+	FLAG("hand-back", hand_back, "leave all volumes mounted, to a kubelet; then exit",
+	     .command_line_only = true),
 };
 
 const size_t config_row_count = ARRAY_SIZE(config_rows);

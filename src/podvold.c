@@ -4,7 +4,8 @@
  *
  * SIGHUP reloads the configuration. SIGTERM and SIGINT end it and leave every volume mounted: a
  * restart must not hurt running pods.
- * --drain is the way to have them unmounted. Exit status: 0 done, 1 failed, 2 usage.
+ * --drain is the way to have them unmounted, --hand-back to leave them to a kubelet. Exit status: 0
+ * done, 1 failed, 2 usage.
  */
 #include "agent.h"
 #include "api/api.h"
@@ -301,7 +302,9 @@ static int run(int argc, char **argv, struct config *config, struct failure *ret
 		r = agent_new(event, config, &agent, reterr);
 	if (r >= 0 && reload_new(event, argc, argv, config, &reload) < 0)
 		r = failed(reterr, -ENOMEM, "cannot watch for SIGHUP");
-	if (r >= 0)
+	if (r >= 0 && config->hand_back)
+		r = agent_hand_back(agent, reterr);
+	else if (r >= 0)
 		r = config->drain ? drain(event, agent, reterr)
 				  : serve(event, agent, config, reterr);
 	(void) reload_free(reload);

@@ -464,7 +464,7 @@ static int open_sources(struct agent *agent, struct failure *reterr)
 {
 	int r;
 
-	if (agent->config->drain) {
+	if (config_has_no_store(agent->config)) {
 		agent->sources_complete = true; /* nothing is wanted: all managed volumes go */
 		return 0;
 	}

@@ -337,6 +337,12 @@ void agent_report_left(const struct agent *agent)
 	drain_report_left(agent->actual);
 }
 
+int agent_hand_back(struct agent *agent, struct failure *reterr)
+{
+	assert(agent->config->hand_back);
+	return reconstruct_hand_back(agent->actual, agent->ledger, reterr);
+}
+
 void agent_check_drained(struct agent *agent)
 {
 	void (*drained)(void *userdata, size_t left) = agent->notify.drained;

@@ -554,7 +554,7 @@ int agent_open_tokens(struct agent *agent, struct failure *reterr)
 	};
 	int r;
 
-	if (config->drain)
+	if (config_has_no_store(config))
 		return 0;
 	(void) snprintf(url, sizeof(url), "https://%s", config->node_name);
 	r = renewals_new(&renewals, &agent->own.tokens.renewals);

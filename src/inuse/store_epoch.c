@@ -309,7 +309,7 @@ void store_epoch_note(struct inuse *inuse)
 
 	assert(inuse);
 	/* A start that failed may end before this box has its options. */
-	if (!inuse->with.store || !*inuse->with.store || inuse->with.config->drain)
+	if (!inuse->with.store || !*inuse->with.store)
 		return;
 	directory_fd = secret_directory_open(inuse->with.config->run_dir, NULL);
 	if (directory_fd >= 0)

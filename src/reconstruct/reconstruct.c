@@ -168,9 +168,10 @@ static int rebuild_from(const struct reconstruct_options *options, const struct 
 	struct rebuild_input input = {
 		.rows = rows->rows,
 		.row_count = rows->count,
-		/* A drain holds no pod: what other agents' containers may use stays foreign. */
+		/* Without a store no pod is held: what other agents' containers may use stays
+		 * foreign. */
 		.takeover = options->config->takeover.how != CONFIG_TAKEOVER_NONE &&
-			    !options->config->drain,
+			    !config_has_no_store(options->config),
 		.takes_unused = options->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
 		.host = options->host,
 	};

@@ -41,6 +41,12 @@ struct reconstruct_options {
  * as it should be is reported. Start-up only; blocks. Return: 0 or negative errno. */
 int reconstruct(const struct reconstruct_options *options, struct failure *reterr);
 
+/* Right after that, before any step: the ledger forgets every volume, and all stay as they are.
+ * Return: 0; -EBUSY: steps that are half done, each logged, and nothing is forgotten; another
+ * negative errno. */
+int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger,
+			  struct failure *reterr);
+
 /* ---- intent.c: what a step is about to do, as the actual table and the ledger keep it for a start
  * after a kill ---- */
 

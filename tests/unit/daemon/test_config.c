@@ -297,6 +297,8 @@ static void test_drain_flag(void **state)
 
 	assert_int_equal(load(fixture, "--drain", NULL), CONFIG_RUN);
 	assert_true(fixture->config.drain);
+	assert_int_equal(load(fixture, "--hand-back", NULL), CONFIG_RUN);
+	assert_true(fixture->config.hand_back && config_has_no_store(&fixture->config));
 }
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
