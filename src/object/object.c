@@ -375,6 +375,21 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 	return r < 0 ? r : object_from_tree(tree, ret, reterr);
 }
 
+int object_parse_own(const char *text, size_t length, const struct object **ret,
+		     struct failure *reterr)
+{
+	const struct text_buffer bytes = { .bytes = (char *) (uintptr_t) text, .used = length };
+	cleanup_json struct cJSON *tree = NULL;
+	const struct kind_row *row;
+	int r;
+
+	assert(text && ret);
+	r = parse(text, length, true, &tree, reterr);
+	if (r == 0)
+		r = find_kind(tree, &row, reterr);
+	return r < 0 ? r : build(row, tree, &bytes, false, ret, reterr);
+}
+
 int object_violations(const struct cJSON *tree, struct violations *ret)
 {
 	cleanup_json struct cJSON *copy = json_copy(tree);

@@ -122,6 +122,11 @@ int object_propose(const struct cJSON *tree, const struct object **ret, struct f
 int object_parse_json(const char *text, size_t length, const struct object **ret,
 		      struct failure *reterr);
 
+/* The same for bytes that this very program made and stored: no types, defaults and rules are
+ * looked at, and the bytes are kept as they are. */
+int object_parse_own(const char *text, size_t length, const struct object **ret,
+		     struct failure *reterr);
+
 /**
  * object_edit - a changed copy: the one way to make the next version of an object
  * @edit: gets a mutable tree; returns 0 or a negative errno, which object_edit returns

@@ -10,13 +10,12 @@
 #include "source/manifest_known.h"
 
 #include "base/cleanup.h"
-#include "base/fnv1a.h"
 #include "base/log.h"
+#include "base/program_id.h"
 #include "base/secret_file.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <link.h>
 #include <string.h>
 
 #define RECORD      "manifests.known"
@@ -36,37 +35,6 @@ struct manifest_known_file {
 	struct stored_document *documents; /* of a recorded file */
 	char name[];
 };
-
-/* Return: not 0 for the program itself that cannot be found; the kernel's part has no file. */
-static int add_part(struct dl_phdr_info *part, size_t size, void *userdata)
-{
-	const char *path = *part->dlpi_name ? part->dlpi_name : "/proc/self/exe";
-	struct manifest_identity identity;
-	uint64_t *sum = userdata;
-	struct stat status;
-
-	(void) size;
-	if (stat(path, &status) < 0)
-		return *part->dlpi_name == '\0';
-	manifest_identity_of(&status, &identity);
-	*sum = fnv1a_add(*sum, identity.device);
-	*sum = fnv1a_add(*sum, identity.inode);
-	*sum = fnv1a_add(*sum, (uint64_t) identity.size);
-	*sum = fnv1a_add(*sum, (uint64_t) identity.modified.tv_sec);
-	*sum = fnv1a_add(*sum, (uint64_t) identity.modified.tv_nsec);
-	*sum = fnv1a_add(*sum, (uint64_t) identity.changed.tv_sec);
-	*sum = fnv1a_add(*sum, (uint64_t) identity.changed.tv_nsec);
-	return 0;
-}
-
-/* Of the files of this program and its libraries: another version has others, even under the same
- * names. */
-static uint64_t program_id(void)
-{
-	uint64_t sum = FNV1A_FIRST;
-
-	return dl_iterate_phdr(add_part, &sum) == 0 ? sum : 0;
-}
 
 static struct manifest_known_file *find(const struct manifest_known *known, const char *name)
 {

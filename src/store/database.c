@@ -13,8 +13,10 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #define APPLICATION_ID 0x70766f6c /* "pvol" */
@@ -352,6 +354,38 @@ int database_commit(struct database *database, const struct database_write *writ
 	if (!sqlite3_get_autocommit(connection))
 		(void) sqlite3_exec(connection, "ROLLBACK", NULL, NULL, NULL);
 	return r;
+}
+
+/* Of older podvolds nothing is known: they have no such table, and leave it as it is. */
+bool database_checked(struct database *database, uint64_t program, uint64_t *ret_sum)
+{
+	sqlite3_stmt *statement = NULL;
+	bool found = false;
+
+	if (sqlite3_prepare_v2(database->connection, "SELECT sum FROM checked WHERE program=?1", -1,
+			       &statement, NULL) == SQLITE_OK &&
+	    sqlite3_bind_int64(statement, 1, (sqlite3_int64) program) == SQLITE_OK)
+		found = sqlite3_step(statement) == SQLITE_ROW;
+	if (found)
+		*ret_sum = (uint64_t) sqlite3_column_int64(statement, 0);
+	(void) sqlite3_finalize(statement);
+	return found;
+}
+
+void database_note_check(struct database *database, uint64_t program, uint64_t sum)
+{
+	char sql[256];
+
+	(void) snprintf(sql, sizeof(sql),
+			"BEGIN IMMEDIATE;"
+			"CREATE TABLE IF NOT EXISTS checked(program INTEGER, sum INTEGER);"
+			"DELETE FROM checked;"
+			"INSERT INTO checked VALUES(%" PRId64 ", %" PRId64 ");"
+			"COMMIT",
+			(int64_t) program, (int64_t) sum);
+	(void) sqlite3_exec(database->connection, sql, NULL, NULL, NULL);
+	if (!sqlite3_get_autocommit(database->connection))
+		(void) sqlite3_exec(database->connection, "ROLLBACK", NULL, NULL, NULL);
 }
 
 void store_take_no_locks(void)

@@ -80,3 +80,9 @@ struct database_write {
  */
 int database_commit(struct database *database, const struct database_write *writes, size_t count,
 		    uint64_t resource_version, struct failure *reterr);
+
+/* Is it recorded that @program (not 0) checked rows with the sum *@ret_sum? */
+bool database_checked(struct database *database, uint64_t program, uint64_t *ret_sum);
+
+/* Record it, instead of all that was recorded before; a failure leaves that. */
+void database_note_check(struct database *database, uint64_t program, uint64_t sum);

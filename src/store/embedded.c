@@ -17,10 +17,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/program_id.h"
 #include "object/json/json.h"
-#include "object/kind.h"
 #include "store/cache.h"
 #include "store/group.h"
+#include "store/load.h"
 #include "store/watch.h"
 #include "store/writer.h"
 
@@ -30,16 +31,12 @@
 
 enum { RESERVED_VERSIONS = 65536 };
 
-/* A row that this version cannot decode: its name stays taken. */
-struct unreadable {
-	struct unreadable *next;
-	char kind[64], name_space[64], name[254];
-};
-
 struct store {
 	struct cache cache;
 	struct change_ring ring;
 	struct unreadable *unreadables;
+	uint64_t program;          /* program_id() when it was opened */
+	struct database *database; /* the writer's, but at the beginning and the end */
 	struct writer *writer;
 	sd_event_source *result_source; /* a group is over */
 	sd_event_source *start_source;  /* the first write after a pause: once per turn */
@@ -51,37 +48,14 @@ struct store {
 	bool is_writing; /* the group is under way, or being answered */
 	bool is_failing; /* the last group could not be stored: said once */
 	bool is_closing;
-	bool has_newer_events; /* than the store: of another one */
 };
 
 /* ---- opening ---- */
 
-/* By name: creating it again would overwrite what a later version may be able to read. */
-static int remember_unreadable(struct store *store, const struct database_row *row)
-{
-	struct unreadable *unreadable = calloc(1, sizeof(*unreadable));
-
-	if (!unreadable)
-		return -ENOMEM;
-	(void) snprintf(unreadable->kind, sizeof(unreadable->kind), "%s", row->kind);
-	(void) snprintf(unreadable->name_space, sizeof(unreadable->name_space), "%s",
-			row->name_space);
-	(void) snprintf(unreadable->name, sizeof(unreadable->name), "%s", row->name);
-	unreadable->next = store->unreadables;
-	store->unreadables = unreadable;
-	return 0;
-}
-
 bool store_is_unreadable(const struct store *store, const struct store_key *key)
 {
-	const char *kind = kind_row(key->kind)->name;
-
 	assert(store && key);
-	for (const struct unreadable *u = store->unreadables; u; u = u->next)
-		if (strcmp(u->kind, kind) == 0 && strcmp(u->name_space, key->name_space) == 0 &&
-		    strcmp(u->name, key->name) == 0)
-			return true;
-	return false;
+	return unreadable_has(store->unreadables, key);
 }
 
 static bool is_taken(const struct store *store, const struct write *write)
@@ -90,46 +64,20 @@ static bool is_taken(const struct store *store, const struct write *write)
 		store, &(struct store_key){ write->kind, write->name_space, write->name });
 }
 
-static bool is_of_row(const struct object *object, const struct database_row *row)
+static struct load load_of(struct store *store)
 {
-	return strcmp(kind_row(object->kind)->name, row->kind) == 0 &&
-	       strcmp(object->meta.name_space, row->name_space) == 0 &&
-	       strcmp(object->meta.name, row->name) == 0;
-}
-
-/* One bad row does not stop the start: the others are served. */
-static int load_row(const struct database_row *row, void *userdata)
-{
-	cleanup_object const struct object *object = NULL;
-	struct store *store = userdata;
-	struct failure reason = { .error = 0 };
-	int r;
-
-	r = object_parse_json(row->json, row->json_length, &object, &reason);
-	if (r == -ENOMEM)
-		return r;
-	if (r == 0 && !is_of_row(object, row))
-		r = failed_plain(&reason, -EINVAL, "it is stored under another name than its own");
-	if (r < 0) {
-		log_message(LOG_ERR, "stored %s '%s/%s' cannot be read; it is kept, not served: %s",
-			    row->kind, row->name_space, row->name, reason.text);
-		return remember_unreadable(store, row);
-	}
-	r = cache_reserve(&store->cache, object->kind, 1);
-	if (r < 0)
-		return r;
-	(void) cache_put(&store->cache, object);
-	return 0;
+	return (struct load){ .cache = &store->cache,
+			      .unreadables = &store->unreadables,
+			      .program = store->program };
 }
 
 static int load(struct store *store, struct database *database, struct failure *reterr)
 {
+	const struct load load = load_of(store);
 	uint64_t version = 0;
 	int r;
 
-	r = database_load(database, load_row, store, &version, reterr);
-	if (r == -ENOMEM)
-		return failed(reterr, r, "cannot load the store");
+	r = load_objects(&load, database, &version, reterr);
 	if (r < 0)
 		return r;
 	store->stored_version = version;
@@ -142,44 +90,20 @@ static void close_database_pointer(struct database **database)
 	(void) database_close(*database);
 }
 
-/* Newer ones are of a store that was here before: this one is older, or new. */
-static int load_event(const struct database_row *row, void *userdata)
-{
-	cleanup_object const struct object *object = NULL;
-	struct store *store = userdata;
-	struct failure reason = { .error = 0 };
-
-	if (object_parse_json(row->json, row->json_length, &object, &reason) < 0 ||
-	    object->meta.resource_version > store->stored_version) {
-		store->has_newer_events = true;
-		return 0;
-	}
-	return load_row(row, userdata);
-}
-
-static int load_events(struct store *store, struct database *database, struct failure *reterr)
-{
-	uint64_t version;
-	int r = database_load(database, load_event, store, &version, reterr);
-
-	if (r == 0 && store->has_newer_events)
-		r = database_clear(database, reterr);
-	return r;
-}
-
 /* Events are no reason to refuse a start. NULL: they are in memory only. */
 static struct database *open_events(struct store *store, const char *state_dir)
 {
 	cleanup(close_database_pointer) struct database *database = NULL;
 	cleanup_free char *path = NULL;
 	struct failure reason = { .error = 0 };
+	const struct load load = load_of(store);
 	int r;
 
 	if (asprintf(&path, "%s/events.db", state_dir) < 0)
 		return NULL;
 	r = database_open(path, false, &database, &reason);
 	if (r == 0)
-		r = load_events(store, database, &reason);
+		r = load_events(&load, database, store->stored_version, &reason);
 	if (r == 0)
 		return TAKE_PTR(database);
 	log_message(LOG_WARNING, "events will not survive a restart: %s", reason.text);
@@ -221,6 +145,7 @@ int store_open_embedded(sd_event *event, const char *state_dir, struct store **r
 	if (!store || asprintf(&path, "%s/store.db", state_dir) < 0)
 		return failed(reterr, -ENOMEM, "cannot open the store in '%s'", state_dir);
 	store->queue_end = &store->queue;
+	store->program = program_id();
 
 	r = database_open(path, true, &database, reterr);
 	if (r == 0)
@@ -232,7 +157,7 @@ int store_open_embedded(sd_event *event, const char *state_dir, struct store **r
 	r = writer_new(database, events, &store->writer);
 	if (r < 0)
 		return failed(reterr, r, "cannot start the writer of the store '%s'", path);
-	(void) TAKE_PTR(database);
+	store->database = TAKE_PTR(database);
 	(void) TAKE_PTR(events);
 	r = add_sources(store, event);
 	if (r < 0)
@@ -426,24 +351,22 @@ static void finish_queued(struct store *store)
 
 struct store *store_free(struct store *store)
 {
-	struct unreadable *unreadable;
-
 	if (!store)
 		return NULL;
 	/* Callbacks that write once more get -ECANCELED. */
 	store->is_closing = true;
-	if (store->writer)
+	if (store->writer) {
 		finish_queued(store);
+		load_record(&store->cache, store->group.unstored_kinds, store->program,
+			    store->database);
+	}
 	(void) sd_event_source_disable_unref(store->result_source);
 	(void) sd_event_source_disable_unref(store->start_source);
 	(void) writer_free(store->writer);
 	if (store->ring.changes)
 		ring_done(&store->ring);
 	cache_done(&store->cache);
-	while ((unreadable = store->unreadables)) {
-		store->unreadables = unreadable->next;
-		free(unreadable);
-	}
+	(void) unreadable_free(store->unreadables);
 	free(store);
 	return NULL;
 }
