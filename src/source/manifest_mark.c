@@ -18,38 +18,53 @@ static const struct cJSON *annotations_of(const struct cJSON *tree)
 	return json_get(json_get(tree, "metadata"), "annotations");
 }
 
-/* Only they are parsed: this is asked of every object at a start. Return: 0, -ENOMEM; *@ret NULL:
- * it has none. */
-static int parse_annotations(const struct object *object, struct cJSON **ret)
+/* A string in canonical text; "" when it is none. Return: 0, -ENOMEM. */
+static int read_string(const struct json_bytes *text, char *ret, size_t room)
 {
 	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
 					    .depth = OBJECT_DEPTH_MAX,
 					    .is_own = true };
-	struct json_bytes text = json_text_member(object->json, "metadata");
+	cleanup_json struct cJSON *parsed = NULL;
+	int r;
 
-	if (text.length > 0)
-		text = json_text_member(text.start, "annotations");
-	return text.length > 0 ? json_parse(text.start, text.length, &limits, ret, NULL) : 0;
+	*ret = '\0';
+	if (text->length < 2 || text->start[0] != '"')
+		return 0;
+	if (!memchr(text->start, '\\', text->length)) {
+		size_t length = text->length - 2 < room ? text->length - 2 : room - 1;
+
+		memcpy(ret, text->start + 1, length);
+		ret[length] = '\0';
+		return 0;
+	}
+	r = json_parse(text->start, text->length, &limits, &parsed, NULL);
+	if (r == 0)
+		(void) snprintf(ret, room, "%s", json_string(parsed, ""));
+	return r;
 }
 
+/* Asked of every object at a start: nothing is parsed but names with escapes. */
 int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 {
-	cleanup_json struct cJSON *annotations = NULL;
-	const char *file;
+	struct json_bytes annotations, file, hash;
+	char digits[24];
+	int r;
 
 	*ret = (struct manifest_mark){ .is_marked = false };
-	/* Most objects of most stores: the word is not in it at all. */
-	if (!strstr(object->json, ANNOTATION_MANIFEST))
+	annotations = json_text_member(object->json, "metadata");
+	if (annotations.length > 0)
+		annotations = json_text_member(annotations.start, "annotations");
+	if (annotations.length == 0)
 		return 0;
-	if (parse_annotations(object, &annotations) < 0)
-		return -ENOMEM;
-	file = json_string(json_get(annotations, ANNOTATION_MANIFEST), "");
-	ret->is_marked = file[0] != '\0';
-	(void) snprintf(ret->file, sizeof(ret->file), "%s", file);
-	ret->hash = strtoull(json_string(json_get(annotations, ANNOTATION_MANIFEST_HASH), "0"),
-			     NULL, 16);
-	ret->is_gone = json_get(annotations, ANNOTATION_MANIFEST_STATE) != NULL;
-	return 0;
+	file = json_text_member(annotations.start, ANNOTATION_MANIFEST);
+	hash = json_text_member(annotations.start, ANNOTATION_MANIFEST_HASH);
+	r = read_string(&file, ret->file, sizeof(ret->file));
+	if (r == 0)
+		r = read_string(&hash, digits, sizeof(digits));
+	ret->is_marked = ret->file[0] != '\0';
+	ret->hash = r == 0 ? strtoull(digits, NULL, 16) : 0;
+	ret->is_gone = json_text_member(annotations.start, ANNOTATION_MANIFEST_STATE).length > 0;
+	return r < 0 ? -ENOMEM : 0;
 }
 
 int manifest_has_same_volumes(const struct object *a, const struct object *b)

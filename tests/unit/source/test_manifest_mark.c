@@ -68,6 +68,21 @@ static void assert_has(const struct object *object, const char *text, bool has)
 		fail_msg("%s %s '%s'", object->json, has ? "lacks" : "has", text);
 }
 
+/* Printed with escapes; its state and the hash stand behind it. */
+static void strange_file_names_are_read_back(void **state)
+{
+	static const struct manifest_origin strange = { "a\"b\\.\n\303\244.yaml", 7, "this-node" };
+	cleanup_object const struct object *plain = object_of(POD("", "", ""));
+	cleanup_object const struct object *object = NULL;
+	struct manifest_mark mark;
+
+	assert_int_equal(manifest_object_new(plain, &strange, NULL, &object, NULL), 0);
+	assert_int_equal(manifest_mark_read(object, &mark), 0);
+	assert_true(mark.is_marked && !mark.is_gone);
+	assert_string_equal(mark.file, strange.file);
+	assert_int_equal(mark.hash, 7);
+}
+
 static void marks_are_read_back(void **state)
 {
 	cleanup_object const struct object *plain = object_of(POD("", "", ""));
@@ -222,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(marks_are_read_back),
+		cmocka_unit_test(strange_file_names_are_read_back),
 		cmocka_unit_test(marks_count_among_annotations),
 		cmocka_unit_test(kinds_are_made_whole),
 		cmocka_unit_test(word_elsewhere_is_no_mark),
