@@ -50,17 +50,14 @@ struct stage_source {
 
 /* What a list of stages tells while and after it ran. Belongs to the thread that runs the stage. */
 struct stage_report {
-	struct failure failure;       /* of the stage that failed; means nothing while none did */
 	const char *failed_at;        /* static; what failed in it, a CSI call; NULL: the stage */
 	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
 	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
-	struct failure not_grown;  /* why it did not, although it should; error 0: no such thing */
-	bool is_growth_infeasible; /* nor will it: trying again at once would end the same */
-	bool grows_later;          /* it may: the set-up is repeated for it, after a back-off */
-	struct stage_event events[STAGE_EVENTS_MAX];
+	bool is_growth_infeasible;    /* nor will it: trying again at once would end the same */
+	bool grows_later;             /* it may: the set-up is repeated for it, after a back-off */
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */
 	enum unfinished unfinished; /* of the stage that follows; set by the one before */
@@ -76,6 +73,10 @@ struct stage_report {
 	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */
 	const atomic_bool
 		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
+	/* Last: what is large, and not cleared where it says nothing. */
+	struct failure failure;   /* of the stage that failed; means nothing while none did */
+	struct failure not_grown; /* why it did not, although it should; error 0: no such thing */
+	struct stage_event events[STAGE_EVENTS_MAX];
 };
 
 void stage_event_add(struct stage_report *report, bool about_pv, const char *type,

@@ -55,7 +55,7 @@ struct attempt {
 	int result;                         /* once over: 0 or negative errno */
 	struct ownership_progress progress; /* atomic */
 	atomic_int tool_pid;                /* of a mkfs or fsck that runs; else 0 */
-	struct stage_report *report;        /* borrowed; zeroed */
+	struct stage_report *report;        /* borrowed; empty */
 	/* A stage set report.unfinished: on the loop, before the next one begins, which it does
 	 * only when this returns 0. NULL: no such notes are kept. */
 	int (*note)(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr);

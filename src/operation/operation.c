@@ -32,7 +32,20 @@ struct later {
 
 /* ---- birth and death ---- */
 
-/* It is large, and of no use once the end was reported. */
+/* Most steps use nothing of its 12 KB of texts and events. NULL: no memory. */
+static struct stage_report *new_report(void)
+{
+	struct stage_report *report = malloc(sizeof(*report));
+
+	if (!report)
+		return NULL;
+	memset(report, 0, offsetof(struct stage_report, failure));
+	report->failure.error = report->not_grown.error = 0;
+	report->failure.text[0] = report->not_grown.text[0] = '\0';
+	return report;
+}
+
+/* Of no use once the end was reported. */
 static struct stage_report *drop_report(struct operation *operation)
 {
 	free(operation->attempt.report);
@@ -87,7 +100,7 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->begun_usec = monotonic_usec();
 	operation->unique_name = strdup(step->unique_name);
 	operation->pod_uid = strdup(step->pod_uid ?: "");
-	operation->attempt.report = calloc(1, sizeof(*operation->attempt.report));
+	operation->attempt.report = new_report();
 	if (!operation->unique_name || !operation->pod_uid || !operation->attempt.report) {
 		operation_free(operation);
 		return NULL;
