@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PREFIX_BYTES = 128, LINE_BYTES = 1024, PATH_WIDTH_MIN = 20 };
+enum { PREFIX_BYTES = 128, LINE_BYTES = 1024, PATH_WIDTH_MIN = 20, NAME_WIDTH_MIN = 8 };
 
 /* What the tree is made from, asked once. */
 struct forest {
@@ -53,19 +53,37 @@ static void print_tail(struct cli *cli, const char *tail, size_t room, const cha
 		text_print_below(cli->out, tail, below, screen_width(cli->out));
 }
 
-/* One line, of a @head and a @tail that may be cut, and in @below what stands before its children.
- */
-static void print_line(struct cli *cli, const char *prefix, bool is_last, const char *head,
-		       const char *tail, char below[PREFIX_BYTES])
+/* A name, with what stands before and behind it, and a @tail that may be cut or go below. */
+struct line {
+	const char *before, *name, *behind, *tail;
+};
+
+/* A name is cut in its middle: its end tells it from the others of its kind, and what is behind it
+ * is to be seen. */
+static size_t print_name(FILE *out, const struct line *line, size_t room)
+{
+	size_t beside = text_width(line->before) + text_width(line->behind), width, used;
+
+	width = room > beside + NAME_WIDTH_MIN ? room - beside : NAME_WIDTH_MIN;
+	if (room == 0)
+		width = 0;
+	used = text_print(out, line->before, 0);
+	used += text_print_cut(out, line->name, width, width > 0 ? (width - 1) * 2 / 3 : 0);
+	return used + text_print(out, line->behind, 0);
+}
+
+/* @below: what stands before its children. */
+static void print_line(struct cli *cli, const char *prefix, bool is_last, const struct line *line,
+		       char below[PREFIX_BYTES])
 {
 	size_t screen = screen_width(cli->out);
 	size_t used = text_width(prefix) + 2, room;
 
 	(void) snprintf(below, PREFIX_BYTES, "%s%s", prefix, is_last ? "  " : "│ ");
 	(void) fprintf(cli->out, "%s%s", prefix, is_last ? "└─" : "├─");
-	used += text_print(cli->out, head, screen > used ? screen - used : 0);
+	used += print_name(cli->out, line, screen > used ? screen - used : screen > 0);
 	room = screen > used ? screen - used : screen > 0;
-	print_tail(cli, tail, room, below);
+	print_tail(cli, line->tail, room, below);
 	(void) fputc('\n', cli->out);
 }
 
@@ -82,9 +100,10 @@ static void print_processes(const struct forest *forest, const char *prefix, con
 			     strcmp(text_of(hold, "container"), container) != 0))
 			continue;
 		if (found && json_int64(json_get(found, "pid"), &pid) && pid > 0) {
-			(void) snprintf(text, sizeof(text), "process %" PRId64 " %s", pid,
-					text_of(found, "process"));
-			print_line(forest->cli, prefix, !hold, text, "", below);
+			(void) snprintf(text, sizeof(text), "process %" PRId64 " ", pid);
+			print_line(forest->cli, prefix, !hold,
+				   &(struct line){ text, text_of(found, "process"), "", "" },
+				   below);
 		}
 		found = hold;
 		if (!hold)
@@ -128,11 +147,11 @@ static void print_containers(const struct forest *forest, const char *prefix,
 		at = next_user(at, volume);
 		while (at) {
 			const struct cJSON *next = next_user(json_next(at), volume);
-			char text[LINE_BYTES], below[PREFIX_BYTES];
+			const struct line line = { "container ", text_of(at, "name"), "  ",
+						   place_in(at, volume) };
+			char below[PREFIX_BYTES];
 
-			(void) snprintf(text, sizeof(text), "container %s  ", text_of(at, "name"));
-			print_line(forest->cli, prefix, !next && i == 1, text, place_in(at, volume),
-				   below);
+			print_line(forest->cli, prefix, !next && i == 1, &line, below);
 			print_processes(forest, below, uid, text_of(at, "name"));
 			at = next;
 		}
@@ -154,15 +173,17 @@ static void print_pods(const struct forest *forest, const char *prefix, const st
 	const struct cJSON *row = first, *next;
 
 	for (; row; row = next) {
-		char text[LINE_BYTES], below[PREFIX_BYTES];
 		const char *error = text_of(row, "error");
+		char text[LINE_BYTES], below[PREFIX_BYTES];
+		const struct line line = { "pod ", text_of(row, "pod"), text,
+					   *error ? error : text_of(row, "waitsFor") };
 
 		next = next_use(json_next(row), unique_name);
-		(void) snprintf(text, sizeof(text), "pod %s  %s  %s, %s%s", text_of(row, "pod"),
-				text_of(row, "volume"), text_of(row, "state"),
+		(void) snprintf(text, sizeof(text), "  %s  %s, %s%s", text_of(row, "volume"),
+				text_of(row, "state"),
 				json_bool(json_get(row, "readOnly"), false) ? "ro" : "rw",
-				*error ? ": " : "");
-		print_line(forest->cli, prefix, !next, text, error, below);
+				*line.tail ? ": " : "");
+		print_line(forest->cli, prefix, !next, &line, below);
 		print_containers(forest, below, row);
 	}
 }
@@ -171,14 +192,15 @@ static void print_pods(const struct forest *forest, const char *prefix, const st
 static void print_stored(const struct forest *forest, const struct cJSON *row,
 			 char prefix[PREFIX_BYTES])
 {
-	const char *const stored[][2] = { { "persistentvolume", text_of(row, "specName") },
-					  { "persistentvolumeclaim", text_of(row, "claim") } };
-	char text[LINE_BYTES], above[PREFIX_BYTES];
+	const struct line stored[] = {
+		{ "persistentvolume ", text_of(row, "specName"), "", "" },
+		{ "persistentvolumeclaim ", text_of(row, "claim"), "", "" },
+	};
+	char above[PREFIX_BYTES];
 
 	for (size_t i = 0; i < ARRAY_SIZE(stored) && *text_of(row, "claim"); i++) {
-		(void) snprintf(text, sizeof(text), "%s %s", stored[i][0], stored[i][1]);
 		memcpy(above, prefix, sizeof(above));
-		print_line(forest->cli, above, true, text, "", prefix);
+		print_line(forest->cli, above, true, &stored[i], prefix);
 	}
 }
 
@@ -273,6 +295,6 @@ int verb_tree(struct cli *cli)
 		(void) fprintf(cli->err, "Nothing found.\n");
 		return EXIT_DONE;
 	}
-	return cli_end(cli, EXIT_NOT_FOUND, "no volume of this node is at, or of pod, '%s'",
-		       cli->arguments[0]);
+	return cli_end(cli, EXIT_NOT_FOUND, "no volume of this node is %s '%s'",
+		       *word == '/' ? "at" : "of pod", word);
 }

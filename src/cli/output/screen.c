@@ -135,24 +135,29 @@ static const char *tail_of(const char *text, size_t width)
 }
 
 /* A path, a unique name: what tells two of them apart is at both ends. */
-static bool is_path(const char *text)
+bool text_is_path(const char *text)
 {
 	return strchr(text, '/') && !strchr(text, ' ');
 }
 
-size_t text_print(FILE *out, const char *text, size_t width)
+size_t text_print_cut(FILE *out, const char *text, size_t width, size_t tail_width)
 {
-	bool cut = width > 0 && text_width(text) > width;
-	const char *tail = "";
+	const char *tail;
 	size_t used;
 
-	if (!cut)
+	if (width == 0 || text_width(text) <= width)
 		return print_some(out, text, strlen(text), SIZE_MAX);
-	if (is_path(text))
-		tail = tail_of(text, (width - 1) * 2 / 3);
+	tail = tail_of(text, tail_width);
 	used = print_some(out, text, strlen(text), width - 1 - text_width(tail));
 	(void) fputs(ELLIPSIS, out);
 	return used + 1 + print_some(out, tail, strlen(tail), SIZE_MAX);
+}
+
+size_t text_print(FILE *out, const char *text, size_t width)
+{
+	size_t rest = width > 0 ? width - 1 : 0;
+
+	return text_print_cut(out, text, width, text_is_path(text) ? rest * 2 / 3 : 0);
 }
 
 /* Bytes of @text that fit one line: up to a blank, unless a word is longer than that. */

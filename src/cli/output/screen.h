@@ -31,6 +31,12 @@ size_t text_width(const char *text);
  * ellipsis at its end, or within a path; 0: not cut. Return: the columns that it took. */
 size_t text_print(FILE *out, const char *text, size_t width);
 
+/* The same, with @tail_width columns of its end behind the ellipsis; less than @width, or 0. */
+size_t text_print_cut(FILE *out, const char *text, size_t width, size_t tail_width);
+
+/* Has it a slash and no blank? */
+bool text_is_path(const char *text);
+
 /* The same on lines of their own, each with a newline and @prefix before it: at blanks, and no
  * wider than @screen, which counts as some more than the prefix when it is too small. After some
  * lines an ellipsis. */
@@ -48,6 +54,12 @@ void json_show(FILE *out, const char *text, size_t length);
 
 /* The escape sequence that a state is shown in; "" when it says nothing. */
 const char *state_colour(const char *state);
+
+/* ---- cut.c ---- */
+
+/* How many columns of the end each of these texts keeps when it is cut to @width, so that no two
+ * of them look alike, as far as that can be. @stride: from one to the next. */
+size_t cut_choose(char *const *texts, size_t count, size_t stride, size_t width);
 
 /* ---- sheet.c ---- */
 

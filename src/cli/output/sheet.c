@@ -39,10 +39,12 @@ struct layout {
 	FILE *out;
 	size_t *shown;  /* which columns */
 	size_t *widths; /* of these */
+	size_t *tails;  /* what their texts keep of the end when they are cut */
 	size_t count;
 	size_t gap;
 	size_t screen; /* 0: no terminal */
 	bool colour;
+	bool is_whole; /* texts, also those that are too wide */
 	bool is_below; /* sentences, where they do not fit */
 };
 
@@ -112,6 +114,12 @@ static bool make_room(struct sheet *sheet)
 	return true;
 }
 
+/* In the words of views and of objects. */
+static bool is_empty(const char *cell)
+{
+	return *cell == '\0' || strcmp(cell, "-") == 0 || strcmp(cell, "<unset>") == 0;
+}
+
 void sheet_add(struct sheet *sheet, const char *const *cells)
 {
 	char **row;
@@ -128,7 +136,7 @@ void sheet_add(struct sheet *sheet, const char *const *cells)
 
 		row[i] = strdup(cells[i]);
 		sheet->is_incomplete |= !row[i];
-		sheet->columns[i].is_filled |= width > 0 && strcmp(cells[i], "<unset>") != 0;
+		sheet->columns[i].is_filled |= !is_empty(cells[i]);
 		if (width > sheet->columns[i].width)
 			sheet->columns[i].width = width;
 	}
@@ -163,7 +171,7 @@ static void narrow(struct layout *layout)
 	size_t *widths = layout->widths;
 	size_t total = whole_width(widths, layout->count, layout->gap);
 
-	while (layout->screen > 0 && total > layout->screen) {
+	while (!layout->is_whole && total > layout->screen) {
 		size_t widest = 0;
 
 		for (size_t i = 1; i < layout->count; i++)
@@ -226,13 +234,14 @@ static void fit(struct sheet *sheet, struct layout *layout)
 	size_t last, whole;
 
 	choose_columns(sheet, layout);
-	if (layout->count == 0)
+	whole = whole_width(layout->widths, layout->count, layout->gap);
+	if (layout->count == 0 || layout->screen == 0 || whole <= layout->screen)
 		return;
 	last = layout->count - 1;
 	whole = layout->widths[last];
 	narrow(layout);
-	if (sheet->keeps_lines || layout->widths[last] == whole ||
-	    !has_sentences(sheet, layout->shown[last]))
+	if (sheet->keeps_lines || !has_sentences(sheet, layout->shown[last]) ||
+	    (layout->widths[last] == whole && !layout->is_whole))
 		return;
 	layout->is_below = true;
 	show_columns(sheet, layout);
@@ -247,13 +256,13 @@ static void fit(struct sheet *sheet, struct layout *layout)
 /* ---- printing ---- */
 
 /* The last one is not padded: no line ends in blanks. */
-static void print_cell(const struct layout *layout, const char *text, const char *colour,
-		       size_t width, bool is_last)
+static void print_cell(const struct layout *layout, const char *text, const char *colour, size_t i,
+		       bool is_last)
 {
-	size_t used;
+	size_t width = layout->widths[i], used;
 
 	(void) fputs(colour, layout->out);
-	used = text_print(layout->out, text, width);
+	used = text_print_cut(layout->out, text, width, *colour ? 0 : layout->tails[i]);
 	if (*colour)
 		(void) fputs("\033[0m", layout->out);
 	if (!is_last)
@@ -263,9 +272,19 @@ static void print_cell(const struct layout *layout, const char *text, const char
 static void print_heading(const struct layout *layout, const struct sheet *sheet)
 {
 	for (size_t i = 0; i < layout->count; i++)
-		print_cell(layout, sheet->columns[layout->shown[i]].name, "", layout->widths[i],
+		print_cell(layout, sheet->columns[layout->shown[i]].name, "", i,
 			   i + 1 == layout->count);
 	(void) fputc('\n', layout->out);
+}
+
+/* Of the columns that are cut. After the heading, which is cut at its end. */
+static void choose_tails(const struct sheet *sheet, struct layout *layout)
+{
+	for (size_t i = 0; i < layout->count; i++)
+		if (layout->widths[i] < sheet->columns[layout->shown[i]].width)
+			layout->tails[i] =
+				cut_choose(sheet->cells + layout->shown[i], sheet->row_count,
+					   sheet->column_count, layout->widths[i]);
 }
 
 static void print_row(const struct layout *layout, const struct sheet *sheet, char *const *cells)
@@ -278,8 +297,8 @@ static void print_row(const struct layout *layout, const struct sheet *sheet, ch
 		size_t column = layout->shown[i];
 		bool has_colour = layout->colour && sheet->columns[column].is_state;
 
-		print_cell(layout, cells[column], has_colour ? state_colour(cells[column]) : "",
-			   layout->widths[i], i + 1 == in_line);
+		print_cell(layout, cells[column], has_colour ? state_colour(cells[column]) : "", i,
+			   i + 1 == in_line);
 	}
 	if (in_line < layout->count)
 		text_print_below(layout->out, cells[layout->shown[last]], BELOW, layout->screen);
@@ -289,12 +308,13 @@ static void print_row(const struct layout *layout, const struct sheet *sheet, ch
 void sheet_print(struct cli *cli, struct sheet *sheet)
 {
 	cleanup_free size_t *widths =
-		sheet ? calloc(2 * (sheet->column_count + 1), sizeof(size_t)) : NULL;
+		sheet ? calloc(3 * (sheet->column_count + 1), sizeof(size_t)) : NULL;
 	struct layout layout = {
 		.out = cli->out,
 		.widths = widths,
 		.screen = screen_width(cli->out),
 		.colour = screen_has_colour(cli->out),
+		.is_whole = cli->format == OUTPUT_WIDE,
 	};
 
 	if (!widths || sheet->is_incomplete) {
@@ -302,10 +322,12 @@ void sheet_print(struct cli *cli, struct sheet *sheet)
 		return;
 	}
 	layout.shown = widths + sheet->column_count + 1;
+	layout.tails = layout.shown + sheet->column_count + 1;
 	fit(sheet, &layout);
 	if (!sheet->has_heading && !cli->no_headers)
 		print_heading(&layout, sheet);
 	sheet->has_heading = true;
+	choose_tails(sheet, &layout);
 	for (size_t row = 0; row < sheet->row_count; row++)
 		print_row(&layout, sheet, sheet->cells + row * sheet->column_count);
 	drop_rows(sheet);
