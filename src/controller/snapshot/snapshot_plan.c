@@ -233,6 +233,13 @@ int snapshot_check_members(const struct volume_snapshot_content *content,
 					    "'%.100s'",
 					    *asked->volume_handle ? asked->volume_handle
 								  : asked->handle);
+		/* What it becomes is named by its volume: member_name() of group_members.c. */
+		if (!*members[i].volume_handle || count_of(&members[i], members, count) != 1)
+			return failed_plain(
+				reterr, -EBADMSG,
+				"the driver returned for snapshot '%.100s' no volume, or "
+				"that of another snapshot",
+				members[i].handle);
 	}
 	return 0;
 }
