@@ -14,10 +14,17 @@ from node import equal, eventually, events, pod, volume
 DIRECTORY = "/etc/podvol/plugins"
 SCRIPT = """#!/bin/sh
 read -r request
-value() {{ printf %s "$request" | sed -n 's/.*"'"$1"'":"\\([^"]*\\)".*/\\1/p'; }}
-call=$(value call) volume=$(value volume) target=$(value target) staging=$(value staging)
+# No process for each member: calls are many.
+read_value() {{
+	value=${{request#*\\"$1\\":\\"}}
+	[ "$value" = "$request" ] && value='' || value=${{value%%\\"*}}
+}}
+read_value call && call=$value
+read_value volume && volume=$value
+read_value target && target=$value
+read_value staging && staging=$value
 echo "$call" >> {top}/calls
-printf '%s\\n' "$request" > {top}/new-$$ && mv {top}/new-$$ {top}/request-$call
+printf '%s\\n' "$request" > {top}/request-$call
 [ -e {top}/do-$call ] && . {top}/do-$call
 case $call in
 probe) ;;
@@ -124,16 +131,17 @@ def nothing_left(n):
 
 
 def processes(n):
-    """Of any call: they have the script's name in their command line."""
+    """Of any call for a volume of this node: they have the script's name in their command line, and its lock."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as file:
                 line = file.read()
+            if n.top.encode() + b"/marker" in line or (
+                    DIRECTORY.encode() in line and os.readlink(f"/proc/{pid}/fd/3").startswith(n.top + "/")):
+                found.append(int(pid))
         except OSError:
             continue
-        if DIRECTORY.encode() in line or n.top.encode() + b"/marker" in line:
-            found.append(int(pid))
     return found
 
 
