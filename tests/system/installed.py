@@ -42,10 +42,15 @@ def install(stage):
                           capture_output=True, text=True, env={k: v for k, v in os.environ.items()
                                                                if k not in ("MAKEFLAGS", "MAKELEVEL")})
     equal(done.returncode, 0, done.stdout + done.stderr)
+    made_for_prefix(os.path.join(stage, "usr/share/containers/oci/hooks.d/podvol.json"), r'"path": ".*(?=/podvol)', r'"path": "/usr/libexec')
     for name, program in (("podvol.service", "/usr/sbin/podvold"), ("podvol-pod@.service", "/usr/bin/podvolctl"),
                           ("podvol-drain.service", "/usr/sbin/podvold")):
-        unit = os.path.join(stage, "usr/lib/systemd/system", name)
-        with open(unit, encoding="utf-8") as file:  # made for the build's own prefix
-            text = file.read()
-        with open(unit, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"^(ExecSt\w+)=\S+(?=/podvol)\S+", rf"\1={program}", text, flags=re.M))
+        made_for_prefix(os.path.join(stage, "usr/lib/systemd/system", name), r"^(ExecSt\w+)=\S+(?=/podvol)\S+", rf"\1={program}")
+
+
+def made_for_prefix(path, pattern, text):
+    """A file that was made for the build's own prefix, for the stage's."""
+    with open(path, encoding="utf-8") as file:
+        before = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(pattern, text, before, flags=re.M))
