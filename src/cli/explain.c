@@ -186,6 +186,18 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 		say(cli, "It is being retried now.");
 }
 
+/* "volume 'v': is hidden since ..." as a sentence about the volume that was named. */
+static void say_what_it_waits_for(struct cli *cli, const struct cJSON *row)
+{
+	cleanup_free char *name = new_text("volume '%s': ", text_of(row, "volume"));
+	const char *error = text_of(row, "error");
+
+	if (name && strncmp(error, name, strlen(name)) == 0)
+		say(cli, "It %s.", error + strlen(name));
+	else
+		say(cli, "It waits: %s.", error);
+}
+
 static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 {
 	bool wanted = json_bool(json_get(row, "wanted"), false);
@@ -226,7 +238,7 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		if (is_held)
 			say(cli, "It stays until the containers that hold the pod have ended.");
 		else
-			say(cli, "It waits: %s.", text_of(row, "error"));
+			say_what_it_waits_for(cli, row);
 		break;
 	case VERDICT_TURN:
 		say(cli, "It is queued to be %s; no action needed.",

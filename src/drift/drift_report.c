@@ -54,7 +54,7 @@ static void print_culprit(const struct drift_culprit *culprit, char *text, size_
 		(void) snprintf(text, bytes, "process %d '%s'", (int) culprit->pid,
 				culprit->command);
 	else
-		(void) snprintf(text, bytes, "process %d, which has ended", (int) culprit->pid);
+		(void) snprintf(text, bytes, "process %d (has ended)", (int) culprit->pid);
 }
 
 static void print_attributes(uint64_t attributes, char *text, size_t bytes)

@@ -37,6 +37,8 @@ static enum volume_trouble judge(const struct look *look, const struct volume_ro
 		if (view.attempts > 0)
 			return TROUBLE_FAILING;
 	}
+	if (volume_row_is_lost(look->tables, row))
+		return TROUBLE_FAILING;
 	if (row->want_pod)
 		return is_mounted ? TROUBLES : TROUBLE_PENDING;
 	return look->tables->is_held && look->tables->is_held(look->tables->userdata, row, &ignored)

@@ -136,6 +136,15 @@ bool volume_row_operation(const struct volume_tables *tables, const struct volum
 	       operation_look(*tables->operations, row->unique_name, "", ret);
 }
 
+bool volume_row_is_lost(const struct volume_tables *tables, const struct volume_row *row)
+{
+	struct failure ignored = { .error = 0 };
+
+	assert(tables && row);
+	return row->want_pod && row->have_pod && row->have_pod->state == MOUNT_UNCERTAIN &&
+	       tables->is_held && tables->is_held(tables->userdata, row, &ignored);
+}
+
 static void explain_failure(const struct volume_tables *tables, const struct volume_row *row,
 			    const struct operation_view *view, struct failure *ret)
 {
@@ -286,6 +295,8 @@ static int summarize(const struct volume_row *row, void *userdata)
 			grade = GRADE_STUCK;
 		else if (view.attempts > 0)
 			grade = GRADE_FAILING;
+	} else if (volume_row_is_lost(summary->tables, row)) {
+		grade = GRADE_FAILING;
 	}
 	if (is_worse(summary, grade))
 		volume_row_explain(summary->tables, row, summary->why);

@@ -43,6 +43,9 @@ int volume_rows_of_all(const struct volume_tables *tables,
 bool volume_row_operation(const struct volume_tables *tables, const struct volume_row *row,
 			  struct operation_view *ret);
 
+/* Is it wanted, was it mounted, and does something keep it from being mounted again? */
+bool volume_row_is_lost(const struct volume_tables *tables, const struct volume_row *row);
+
 /* "volume 'data': mount_device failed at 'probe the device': ...; attempt 3, next in 2.0 s". */
 void volume_row_explain(const struct volume_tables *tables, const struct volume_row *row,
 			struct failure *ret);
