@@ -125,10 +125,10 @@ bool operation_list_explain(void *box, const char *unique_name, const char *pod_
 		(void) pod_key(view.pod->pod, key);
 	(void) failed_plain(ret, -EBUSY,
 			    "volume '%s': waits for '%s'%s%s%s of the same volume, at '%s' for "
-			    "%.0f s%s%s",
+			    "%.0f s%s%s%s",
 			    name, view.name, *key ? " of pod '" : "", key, *key ? "'" : "",
 			    view.stage, (double) (monotonic_usec() - view.since_usec) / 1e6,
-			    *text ? "; " : "", text);
+			    *text ? "; " : "", text, slow_advice(&view));
 	return true;
 }
 
