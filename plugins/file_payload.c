@@ -85,15 +85,14 @@ static int add_all(struct build *build, const struct entries *entries, struct fa
 static int add_item(struct build *build, const struct entries *entries, const struct cJSON *item,
 		    bool optional, struct failure *reterr)
 {
-	const char *key = json_string(json_get(item, "key"), "");
+	const char *key = json_text(item, "key");
 
 	for (size_t i = 0; i < ARRAY_SIZE(entries->maps); i++) {
 		const struct cJSON *value = json_get(entries->maps[i], key);
 
 		if (value)
-			return add_value(build, json_string(json_get(item, "path"), ""),
-					 json_string(value, ""), entries->are_base64[i],
-					 item_mode(build, item), reterr);
+			return add_value(build, json_text(item, "path"), json_string(value, ""),
+					 entries->are_base64[i], item_mode(build, item), reterr);
 	}
 	if (optional)
 		return 0;
@@ -147,8 +146,7 @@ static int read_field(const struct build *build, const struct cJSON *item, char 
 	const struct cJSON *field = json_get(item, "fieldRef");
 
 	if (field)
-		return pod_file_field_value(
-			build->pod, json_string(json_get(field, "fieldPath"), ""), ret, reterr);
+		return pod_file_field_value(build->pod, json_text(field, "fieldPath"), ret, reterr);
 	return pod_resource_value(build->pod, NULL, json_get(item, "resourceFieldRef"),
 				  &build->inputs->allocatable, ret, reterr);
 }
@@ -160,8 +158,8 @@ static int add_field(struct build *build, const struct cJSON *item, struct failu
 
 	if (r < 0)
 		return r;
-	return add_value(build, json_string(json_get(item, "path"), ""), value, false,
-			 item_mode(build, item), reterr);
+	return add_value(build, json_text(item, "path"), value, false, item_mode(build, item),
+			 reterr);
 }
 
 /* ---- several errors as one text ---- */
@@ -182,8 +180,7 @@ static int add_fields(struct build *build, const struct cJSON *source, struct fa
 {
 	struct failure all = { .error = 0 };
 
-	for (const struct cJSON *item = json_first(json_get(source, "items")); item;
-	     item = json_next(item)) {
+	JSON_FOREACH (item, json_get(source, "items")) {
 		struct failure one = { .error = 0 };
 
 		if (add_field(build, item, &one) < 0)
@@ -238,8 +235,7 @@ static int add_projected(struct build *build, const struct cJSON *source, struct
 {
 	struct failure all = { .error = 0 };
 
-	for (const struct cJSON *item = json_first(json_get(source, "sources")); item;
-	     item = json_next(item)) {
+	JSON_FOREACH (item, json_get(source, "sources")) {
 		struct failure one = { .error = 0 };
 
 		if (add_source(build, json_first(item), &one) < 0)
@@ -250,23 +246,15 @@ static int add_projected(struct build *build, const struct cJSON *source, struct
 	return all.error;
 }
 
-static const struct cJSON *find_source(const struct cJSON *pod, const struct pod_volume *volume)
-{
-	const struct cJSON *volumes = json_get_path(pod, "spec.volumes");
-
-	for (const struct cJSON *item = json_first(volumes); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "name"), ""), volume->name) == 0)
-			return json_get(item, volume->source_key);
-	return NULL;
-}
-
 int file_payload_build(const struct file_inputs *inputs, struct payload *ret,
 		       struct failure *reterr)
 {
 	cleanup_json struct cJSON *pod = object_tree(inputs->pod);
 	struct payload payload = { .count = 0 };
 	struct build build = { .inputs = inputs, .pod = pod, .payload = &payload };
-	const struct cJSON *source = find_source(pod, inputs->source);
+	const struct cJSON *source = json_get(
+		json_find(json_get_path(pod, "spec.volumes"), "name", inputs->source->name),
+		inputs->source->source_key);
 	int r;
 
 	assert(inputs->source && ret);

@@ -22,11 +22,11 @@ void file_tokens_rights(const struct object *pod, mode_t default_mode, struct pa
 static int issue(const struct file_tokens *tokens, const struct cJSON *item,
 		 struct issued_token *ret, struct failure *reterr)
 {
-	char *current = tokens->current(tokens->userdata, json_string(json_get(item, "path"), ""));
+	char *current = tokens->current(tokens->userdata, json_text(item, "path"));
 	struct token_want want = {
 		.pod = tokens->pod,
 		.service_account = tokens->service_account,
-		.audience = json_string(json_get(item, "audience"), ""),
+		.audience = json_text(item, "audience"),
 		.seconds = TOKEN_SECONDS_DEFAULT,
 		.current = current,
 	};
@@ -41,7 +41,7 @@ static int issue(const struct file_tokens *tokens, const struct cJSON *item,
 int file_tokens_add(struct file_tokens *tokens, const struct cJSON *item, mode_t default_mode,
 		    struct payload *payload, struct failure *reterr)
 {
-	struct payload_file file = { .path = (char *) json_string(json_get(item, "path"), "") };
+	struct payload_file file = { .path = (char *) json_text(item, "path") };
 	struct issued_token token = { .text = NULL };
 	int r;
 

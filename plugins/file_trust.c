@@ -93,13 +93,13 @@ struct file_trust *file_trust_free(struct file_trust *trust, const struct pod_vo
 
 static int fail_missing(const struct cJSON *item, struct failure *reterr)
 {
-	const char *name = json_string(json_get(item, "name"), "");
+	const char *name = json_text(item, "name");
 
 	if (*name)
 		return failed_plain(reterr, -ENOENT, "clustertrustbundle \"%s\" not found", name);
 	return failed_plain(reterr, -ENOENT,
 			    "no clustertrustbundle of signer \"%s\" has these labels",
-			    json_string(json_get(item, "signerName"), ""));
+			    json_text(item, "signerName"));
 }
 
 static int print(const struct file_trust *trust, char **ret, struct failure *reterr)
@@ -127,7 +127,7 @@ int file_trust_add(const struct file_trust *trust, const struct object *pod,
 		   const struct cJSON *item, mode_t default_mode, struct payload *payload,
 		   struct failure *reterr)
 {
-	struct payload_file file = { .path = (char *) json_string(json_get(item, "path"), "") };
+	struct payload_file file = { .path = (char *) json_text(item, "path") };
 	cleanup_free char *text = NULL;
 	int r;
 

@@ -195,10 +195,9 @@ static int find_or_begin(struct payload_cache *cache, const struct file_inputs *
 static char *words_of(const struct file_inputs *inputs)
 {
 	cleanup_json struct cJSON *pod = object_tree(inputs->pod);
-	const struct cJSON *item = json_first(json_get_path(pod, "spec.volumes"));
+	const struct cJSON *item =
+		json_find(json_get_path(pod, "spec.volumes"), "name", inputs->source->name);
 
-	while (item && strcmp(json_string(json_get(item, "name"), ""), inputs->source->name) != 0)
-		item = json_next(item);
 	return item ? json_print(json_get(item, inputs->source->source_key)) : NULL;
 }
 

@@ -63,7 +63,7 @@ static int take_metrics(const struct cJSON *answer, const char *name, struct vol
 	metrics.has_condition = json_is_bool(json_get(answer, "abnormal"));
 	metrics.abnormal = json_bool(json_get(answer, "abnormal"), false);
 	(void) snprintf(metrics.condition, sizeof(metrics.condition), "%s",
-			json_string(json_get(answer, "message"), ""));
+			json_text(answer, "message"));
 	*ret = metrics;
 	return 0;
 }

@@ -61,7 +61,7 @@ static int check_file(const char *path, struct failure *reterr)
 
 static int take_capabilities(const struct cJSON *list, uint64_t *ret, struct failure *reterr)
 {
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		const char *name = json_string(item, "");
 		cap_value_t value;
 

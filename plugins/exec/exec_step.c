@@ -207,7 +207,7 @@ static int judge_answer(const struct plugin_answer *answer, struct cJSON **ret,
 		report->error_class = ERROR_UNCERTAIN;
 		return failure_prefix(&report->failure, "its answer is not JSON");
 	}
-	status = json_string(json_get(tree, "status"), "");
+	status = json_text(tree, "status");
 	message = json_string(json_get(tree, "message"), answer->errors);
 	if (strcmp(status, "ok") == 0) {
 		*ret = TAKE_PTR(tree);

@@ -214,7 +214,7 @@ static void add_cluster(const struct agent *agent, struct cJSON *view)
 {
 	cleanup_json struct cJSON *cluster = cluster_view(agent->cluster);
 
-	for (const struct cJSON *member = json_first(cluster); member; member = json_next(member))
+	JSON_FOREACH (member, cluster)
 		(void) json_set(view, json_key(member), json_copy(member));
 }
 

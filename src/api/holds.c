@@ -20,11 +20,8 @@ enum { HOLD_BODY_DEPTH_MAX = 8 };
 static void reply_hold(struct exchange *exchange, const char *uid, const char *id)
 {
 	cleanup_json struct cJSON *tree = agent_view_holds(exchange->agent, uid);
-	const struct cJSON *item;
+	const struct cJSON *item = json_find(json_get(tree, "items"), "id", id);
 
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "id"), ""), id) == 0)
-			break;
 	reply_tree(exchange, 201, item ? json_copy(item) : NULL);
 }
 
@@ -57,11 +54,9 @@ static void refuse(struct exchange *exchange, const struct named_pod *pod, int e
 /* Members of the body, and no others: a misspelt "pid" must not become a hold that never ends. */
 static int read_body(const struct cJSON *body, struct hold_request *ret, struct failure *reterr)
 {
-	const struct cJSON *item;
-
 	ret->container = "";
 	ret->cgroup = "";
-	for (item = json_first(body); item; item = json_next(item)) {
+	JSON_FOREACH (item, body) {
 		const char *key = json_key(item);
 
 		if (strcmp(key, "container") == 0 && json_is_string(item))

@@ -41,12 +41,11 @@ static bool find_mounted(struct agent *agent, struct named_pod *pod)
 {
 	cleanup_json struct cJSON *tree = agent_view_volumes(agent, NULL);
 	char key[sizeof(pod->name_space) + sizeof(pod->name)];
-	const struct cJSON *item;
 
 	(void) snprintf(key, sizeof(key), "%s/%s", pod->name_space, pod->name);
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
-		const char *uid = json_string(json_get(item, "podUID"), "");
-		const char *known_as = json_string(json_get(item, "pod"), "");
+	JSON_FOREACH (item, json_get(tree, "items")) {
+		const char *uid = json_text(item, "podUID");
+		const char *known_as = json_text(item, "pod");
 		const char *slash = strchr(known_as, '/');
 
 		if (strcmp(known_as, key) != 0 && strcmp(uid, pod->name) != 0)

@@ -30,10 +30,9 @@ static struct cJSON *keep_items_of(struct cJSON *tree, const char *uid)
 {
 	struct cJSON *kept = json_new_object();
 	struct cJSON *items = json_add_array(kept, "items");
-	const struct cJSON *item;
 
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "podUID"), ""), uid) == 0)
+	JSON_FOREACH (item, json_get(tree, "items"))
+		if (json_text_is(item, "podUID", uid))
 			(void) json_set(items, NULL, json_copy(item));
 	json_free(tree);
 	return kept;

@@ -64,12 +64,12 @@ static bool comes_from_secret(const struct variables *variables, const struct cJ
 
 	return json_get(from, "secretKeyRef") ||
 	       (json_get(from, "configMapKeyRef") && is_secret(variables, name, strlen(name))) ||
-	       find_secret(variables, json_string(json_get(entry, "value"), ""), &length);
+	       find_secret(variables, json_text(entry, "value"), &length);
 }
 
 static int define(struct variables *variables, const struct cJSON *entry)
 {
-	const char *name = json_string(json_get(entry, "name"), "");
+	const char *name = json_text(entry, "name");
 	bool secret = comes_from_secret(variables, entry, name);
 	struct variable *variable;
 
@@ -110,8 +110,7 @@ static int check_container(const struct cJSON *container, const char *list, size
 
 	for (size_t i = 0; at && r == 0; at = json_next(at), i++) {
 		size_t length = 0;
-		const char *name = find_secret(
-			&variables, json_string(json_get(at, "subPathExpr"), ""), &length);
+		const char *name = find_secret(&variables, json_text(at, "subPathExpr"), &length);
 
 		if (name)
 			return failed_plain(

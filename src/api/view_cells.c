@@ -139,7 +139,7 @@ static bool parse_time(const char *text, uint64_t *ret_usec)
 void view_format_age(const struct cJSON *item, const char *key, uint64_t now_usec,
 		     char text[VIEW_CELL_BYTES])
 {
-	const char *value = json_string(json_get(item, key), "");
+	const char *value = json_text(item, key);
 	uint64_t usec;
 
 	if (parse_time(value, &usec))
@@ -151,7 +151,7 @@ void view_format_age(const struct cJSON *item, const char *key, uint64_t now_use
 void view_format_until(const struct cJSON *item, const char *key, uint64_t now_usec,
 		       char text[VIEW_CELL_BYTES])
 {
-	const char *value = json_string(json_get(item, key), "");
+	const char *value = json_text(item, key);
 	char age[TABLE_CELL_BYTES];
 	uint64_t usec;
 
@@ -170,7 +170,7 @@ void view_format_until(const struct cJSON *item, const char *key, uint64_t now_u
 /* By the names of operation_state_name(). */
 static bool is_running(const struct cJSON *item, bool *ret_usual)
 {
-	const char *state = json_string(json_get(item, "operation"), "");
+	const char *state = json_text(item, "operation");
 
 	*ret_usual = strcmp(state, "running") == 0;
 	return *state && strcmp(state, "waiting for its retry") != 0;
@@ -211,7 +211,7 @@ void view_format_users(const struct cJSON *item, const char *key, uint64_t now_u
 	set_text(text, "");
 	(void) json_int64(json_get(users, "total"), &left);
 	for (int i = 0; user && i < USERS_MAX; i++, left--, user = json_next(user)) {
-		const char *line = json_string(json_get(user, "text"), "");
+		const char *line = json_text(user, "text");
 
 		if (used + strlen(line) + 32 > VIEW_CELL_BYTES)
 			break;
@@ -234,18 +234,17 @@ void view_format_calls(const struct cJSON *item, const char *key, uint64_t now_u
 	set_text(text, "");
 	for (; call; call = json_next(call)) {
 		char took[VIEW_CELL_BYTES], age[VIEW_CELL_BYTES], line[VIEW_CELL_BYTES];
-		const char *words = json_string(json_get(call, "text"), "");
+		const char *words = json_text(call, "text");
 
 		view_format_took(call, "tookMicroseconds", now_usec, took);
 		view_format_age(call, "began", now_usec, age);
 		if (json_bool(json_get(call, "running"), false))
 			(void) snprintf(line, sizeof(line), "%s  runs, begun %.40s ago",
-					json_string(json_get(call, "method"), ""), age);
+					json_text(call, "method"), age);
 		else
 			(void) snprintf(line, sizeof(line), "%s  %s in %.40s, %.40s ago%s%s",
-					json_string(json_get(call, "method"), ""),
-					json_string(json_get(call, "code"), ""), took, age,
-					*words ? ": " : "", words);
+					json_text(call, "method"), json_text(call, "code"), took,
+					age, *words ? ": " : "", words);
 		if (used + CALL_BYTES_MIN > VIEW_CELL_BYTES)
 			break;
 		if (used > 0)
@@ -268,8 +267,7 @@ void view_format_stages(const struct cJSON *item, const char *key, uint64_t now_
 
 		view_format_took(stage, "tookMicroseconds", now_usec, took);
 		used += (size_t) snprintf(text + used, VIEW_CELL_BYTES - used, "%s%s %s",
-					  used > 0 ? ", " : "",
-					  json_string(json_get(stage, "name"), ""), took);
+					  used > 0 ? ", " : "", json_text(stage, "name"), took);
 	}
 }
 
@@ -278,7 +276,7 @@ void view_format_kind(const struct cJSON *item, const char *key, uint64_t now_us
 		      char text[VIEW_CELL_BYTES])
 {
 	static const char tail[] = "-volume";
-	const char *plugin = json_string(json_get(item, key), ""), *slash = strrchr(plugin, '/');
+	const char *plugin = json_text(item, key), *slash = strrchr(plugin, '/');
 	size_t length;
 
 	set_text(text, slash ? slash + 1 : plugin);
@@ -296,6 +294,6 @@ void view_format_why(const struct cJSON *item, const char *key, uint64_t now_use
 	const char *value = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys) && !*value; i++)
-		value = json_string(json_get(item, keys[i]), "");
+		value = json_text(item, keys[i]);
 	set_text(text, value);
 }

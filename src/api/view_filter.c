@@ -61,9 +61,8 @@ typedef bool keep_fn(const struct cJSON *item, const void *what);
 static int keep_items(struct cJSON **tree, keep_fn *keep, const void *what)
 {
 	struct cJSON *kept = json_new_array();
-	const struct cJSON *item;
 
-	for (item = json_first(json_get(*tree, "items")); item; item = json_next(item))
+	JSON_FOREACH (item, json_get(*tree, "items"))
 		if (keep(item, what))
 			(void) json_set(kept, NULL, json_copy(item));
 	return kept ? json_set(*tree, "items", kept) : -ENOMEM;
@@ -72,10 +71,10 @@ static int keep_items(struct cJSON **tree, keep_fn *keep, const void *what)
 /* Rows are of a pod, "namespace/name", or name a namespace themselves. */
 static bool is_in_namespace(const struct cJSON *item, const void *what)
 {
-	const char *name_space = what, *pod = json_string(json_get(item, "pod"), "");
+	const char *name_space = what, *pod = json_text(item, "pod");
 	size_t length = strlen(name_space);
 
-	return strcmp(json_string(json_get(item, "namespace"), ""), name_space) == 0 ||
+	return json_text_is(item, "namespace", name_space) ||
 	       (strncmp(pod, name_space, length) == 0 && pod[length] == '/');
 }
 

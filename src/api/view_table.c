@@ -57,7 +57,6 @@ struct cJSON *view_table(const struct cJSON *view, const struct view_columns *co
 {
 	struct cJSON *table = json_new_object();
 	struct cJSON *rows;
-	const struct cJSON *item;
 
 	assert(view && columns);
 	(void) json_set_string(table, "kind", "Table");
@@ -66,7 +65,7 @@ struct cJSON *view_table(const struct cJSON *view, const struct view_columns *co
 			json_copy(json_get(view, "metadata")) ?: json_new_object());
 	add_definitions(table, columns);
 	rows = json_add_array(table, "rows");
-	for (item = json_first(json_get(view, "items")); item; item = json_next(item))
+	JSON_FOREACH (item, json_get(view, "items"))
 		add_row(rows, item, columns, now_usec);
 	return table;
 }

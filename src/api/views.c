@@ -126,7 +126,6 @@ void views_podvol_version(struct exchange *exchange)
 {
 	cleanup_json struct cJSON *version = agent_view_version(exchange->agent);
 	struct cJSON *view, *items;
-	const struct cJSON *member;
 
 	if (!version || exchange->form != FORM_TABLE) {
 		reply_tree(exchange, 200, TAKE_PTR(version));
@@ -134,7 +133,7 @@ void views_podvol_version(struct exchange *exchange)
 	}
 	view = json_new_object();
 	items = json_add_array(view, "items");
-	for (member = json_first(version); member; member = json_next(member)) {
+	JSON_FOREACH (member, version) {
 		struct cJSON *item = json_add_object(items, NULL);
 		cleanup_free char *text = NULL;
 

@@ -79,7 +79,7 @@ static struct cJSON *gone(const struct cJSON *event)
 	struct cJSON *item = json_add_object(json_add_array(view, "items"), NULL);
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		(void) json_set_string(item, keys[i], json_string(json_get(event, keys[i]), ""));
+		(void) json_set_string(item, keys[i], json_text(event, keys[i]));
 	(void) json_set_string(item, "state", "absent");
 	return view;
 }
@@ -87,14 +87,12 @@ static struct cJSON *gone(const struct cJSON *event)
 /* {"items": [...]}: the row of the event's volume in its pod; none when it is gone. */
 static struct cJSON *row_of(struct exchange *exchange, const struct cJSON *event)
 {
-	struct cJSON *view =
-		agent_view_volume(exchange->agent, json_string(json_get(event, "uniqueName"), ""));
-	const char *uid = json_string(json_get(event, "podUID"), "");
+	struct cJSON *view = agent_view_volume(exchange->agent, json_text(event, "uniqueName"));
+	const char *uid = json_text(event, "podUID");
 	struct cJSON *kept = json_new_array();
-	const struct cJSON *item;
 
-	for (item = json_first(json_get(view, "items")); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "podUID"), ""), uid) == 0)
+	JSON_FOREACH (item, json_get(view, "items"))
+		if (json_text_is(item, "podUID", uid))
 			(void) json_set(kept, NULL, json_copy(item));
 	(void) json_set(view, "items", kept);
 	return view;
@@ -155,9 +153,9 @@ static int line_of_row(struct exchange *exchange, const char *text, char **ret)
 
 	if (json_parse(text, strlen(text), &limits, &event, NULL) < 0)
 		return -ENOMEM;
-	if (strcmp(json_string(json_get(event, "type"), ""), "Lost") == 0)
+	if (json_text_is(event, "type", "Lost"))
 		return line_of_lost(ret);
-	if (*json_string(json_get(event, "podUID"), "") == '\0')
+	if (*json_text(event, "podUID") == '\0')
 		return 0; /* of a device: rows are of pods */
 	view = row_of(exchange, event);
 	if (json_count(json_get(view, "items")) == 0) {

@@ -90,8 +90,7 @@ static int change_one(struct cli *cli, const struct get_request *request,
 	if (status != EXIT_DONE)
 		return status;
 	is = json_get(object, "metadata");
-	(void) json_set_string(metadata, "resourceVersion",
-			       json_string(json_get(is, "resourceVersion"), ""));
+	(void) json_set_string(metadata, "resourceVersion", json_text(is, "resourceVersion"));
 	for (char **word = cli->arguments + first_change(cli); *word; word++)
 		if (!add_change(cli, *word, json_get(is, map), members))
 			return EXIT_FAILED;

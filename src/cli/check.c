@@ -33,13 +33,10 @@ static int read_body(struct cli *cli, char **ret, size_t *ret_length)
 /* The pod starts, and fails then. */
 static void print_warnings(struct cli *cli, const struct cJSON *tree)
 {
-	const struct cJSON *i;
-
-	for (i = json_first(json_get(tree, "warnings")); i; i = json_next(i))
+	JSON_FOREACH (i, json_get(tree, "warnings"))
 		(void) fprintf(cli->out, "  warning: container '%s', volume '%s': %s\n",
-			       json_string(json_get(i, "container"), ""),
-			       json_string(json_get(i, "volume"), ""),
-			       json_string(json_get(i, "text"), ""));
+			       json_text(i, "container"), json_text(i, "volume"),
+			       json_text(i, "text"));
 }
 
 static int print(struct cli *cli, const struct podvol_reply *reply)
@@ -50,17 +47,17 @@ static int print(struct cli *cli, const struct podvol_reply *reply)
 
 	if (json_parse(reply->body, reply->length, &limits, &tree, NULL) < 0)
 		return cli_end(cli, EXIT_FAILED, "the daemon's answer is not JSON");
-	pod = json_string(json_get(tree, "pod"), "");
-	node = json_string(json_get(tree, "node"), "");
+	pod = json_text(tree, "pod");
+	node = json_text(tree, "node");
 	if (json_bool(json_get(tree, "fits"), false)) {
 		(void) fprintf(cli->out, "pod '%s' can have its volumes on node '%s'\n", pod, node);
 		print_warnings(cli, tree);
 		return EXIT_DONE;
 	}
 	(void) fprintf(cli->out, "pod '%s' cannot have its volumes on node '%s':\n", pod, node);
-	for (const struct cJSON *i = json_first(json_get(tree, "reasons")); i; i = json_next(i))
-		(void) fprintf(cli->out, "  %s: %s\n", json_string(json_get(i, "plugin"), ""),
-			       json_string(json_get(i, "reason"), ""));
+	JSON_FOREACH (i, json_get(tree, "reasons"))
+		(void) fprintf(cli->out, "  %s: %s\n", json_text(i, "plugin"),
+			       json_text(i, "reason"));
 	print_warnings(cli, tree);
 	return EXIT_FAILED;
 }

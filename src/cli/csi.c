@@ -55,8 +55,7 @@ static int show(struct cli *cli, const char *driver, const struct cJSON *answer)
 	return cli_end(cli, EXIT_FAILED, "%s %s %s (%d): %s", driver,
 		       json_bool(json_get(answer, "fromDriver"), false) ? "answered"
 									: "gave no answer:",
-		       json_string(json_get(answer, "codeName"), ""), (int) code,
-		       json_string(json_get(answer, "message"), ""));
+		       json_text(answer, "codeName"), (int) code, json_text(answer, "message"));
 }
 
 static int call_directly(struct cli *cli, const char *method, const char *text)

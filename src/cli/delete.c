@@ -75,7 +75,7 @@ static int delete_each(struct cli *cli, const struct get_request *request, const
 	for (const struct cJSON *item = json_first(json_get(list, "items"));
 	     item && status != EXIT_UNREACHABLE; item = json_next(item)) {
 		int one = delete_one(cli, kind, request->name_space,
-				     json_string(json_get_path(item, "metadata.name"), ""));
+				     json_text_at(item, "metadata.name"));
 
 		(*deleted)++;
 		if (status == EXIT_DONE)

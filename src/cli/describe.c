@@ -337,11 +337,10 @@ static void print_users(struct cli *cli, const char *volume)
 	if (!tree)
 		return;
 	describe_field(cli, 0, "Users", json_string(json_get(tree, "result"), "unknown"));
-	for (const struct cJSON *user = json_first(json_get(tree, "users")); user;
-	     user = json_next(user))
-		describe_field(cli, 0, "", json_string(json_get(user, "text"), ""));
+	JSON_FOREACH (user, json_get(tree, "users"))
+		describe_field(cli, 0, "", json_text(user, "text"));
 	if (json_get(tree, "failure"))
-		describe_field(cli, 2, "Not searched", json_string(json_get(tree, "failure"), ""));
+		describe_field(cli, 2, "Not searched", json_text(tree, "failure"));
 }
 
 static int describe_volume(struct cli *cli, const char *word)
@@ -398,7 +397,7 @@ bool describe_is_at(const struct cJSON *row, const char *path)
 	static const char *const keys[] = { "path", "source", "device", "deviceMountPath" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const char *value = json_string(json_get(row, keys[i]), "");
+		const char *value = json_text(row, keys[i]);
 
 		if (*value == '/' && is_at(value, path))
 			return true;
@@ -415,12 +414,12 @@ static int describe_path(struct cli *cli, const char *path)
 	bool found = false;
 
 	for (row = rows; status == EXIT_DONE && row; row = json_next(row)) {
-		const char *name = json_string(json_get(row, "uniqueName"), "");
+		const char *name = json_text(row, "uniqueName");
 
 		if (!describe_is_at(row, path))
 			continue;
 		for (before = rows; before != row; before = json_next(before))
-			if (strcmp(json_string(json_get(before, "uniqueName"), ""), name) == 0 &&
+			if (json_text_is(before, "uniqueName", name) &&
 			    describe_is_at(before, path))
 				break;
 		if (before != row)

@@ -50,9 +50,7 @@ static void print_members(struct cli *cli, int indent, const struct cJSON *objec
 /* Lists of words are one line each, lists of maps a block each. */
 static void print_items(struct cli *cli, int indent, const struct cJSON *list)
 {
-	const struct cJSON *item;
-
-	for (item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		if (is_scalar(item)) {
 			cleanup_free char *text = json_is_string(item) ? NULL : json_print(item);
 
@@ -89,10 +87,9 @@ static void print_value(struct cli *cli, int indent, const char *label, const st
 /* @as_labels: keys are fields of the API and not the user's own words. */
 static void print_members(struct cli *cli, int indent, const struct cJSON *object, bool as_labels)
 {
-	const struct cJSON *member;
 	char label[LABEL_BYTES];
 
-	for (member = json_first(object); member; member = json_next(member)) {
+	JSON_FOREACH (member, object) {
 		if (strcmp(json_key(member), LAST_APPLIED) == 0)
 			continue;
 		make_label(json_key(member), label);
@@ -113,10 +110,8 @@ static void print_map(struct cli *cli, const char *label, const struct cJSON *ma
 
 static void print_sizes(struct cli *cli, const char *label, const struct cJSON *map)
 {
-	const struct cJSON *member;
-
 	(void) fprintf(cli->out, "%s:\n", label);
-	for (member = json_first(map); member; member = json_next(member)) {
+	JSON_FOREACH (member, map) {
 		char text[64];
 
 		(void) snprintf(text, sizeof(text), "%zu characters",
@@ -148,10 +143,9 @@ static void print_content(struct cli *cli, const struct kind *kind, const struct
 {
 	static const char *const omitted[] = { "apiVersion", "kind", "metadata" };
 	bool is_secret = strcmp(kind->name, "Secret") == 0;
-	const struct cJSON *member;
 	char label[LABEL_BYTES];
 
-	for (member = json_first(object); member; member = json_next(member)) {
+	JSON_FOREACH (member, object) {
 		const char *key = json_key(member);
 		bool skip = false;
 
@@ -175,9 +169,9 @@ static const char *volume_of(const struct kind *kind, const struct cJSON *object
 	const char *name = "";
 
 	if (strcmp(kind->name, "PersistentVolume") == 0)
-		name = json_string(json_get(json_get(object, "metadata"), "name"), "");
+		name = json_text(json_get(object, "metadata"), "name");
 	else if (strcmp(kind->name, "PersistentVolumeClaim") == 0)
-		name = json_string(json_get(json_get(object, "spec"), "volumeName"), "");
+		name = json_text(json_get(object, "spec"), "volumeName");
 	/* A claim that is not bound may have the name "": of all volumes, were it asked for. */
 	return *name ? name : NULL;
 }
@@ -207,8 +201,8 @@ static int print_copy(struct cli *cli, const struct kind *kind, const struct cJS
 	if (!volume && strcmp(kind->name, "PersistentVolumeClaim") != 0 &&
 	    strcmp(kind->name, "VolumeSnapshot") != 0)
 		return 0;
-	about = new_text("%s %s/%s", kind->name, json_string(json_get(metadata, "namespace"), ""),
-			 json_string(json_get(metadata, "name"), ""));
+	about = new_text("%s %s/%s", kind->name, json_text(metadata, "namespace"),
+			 json_text(metadata, "name"));
 	if (!about)
 		return -ENOMEM;
 	r = podvol_table_get(cli->podvol, "/podvol/v1/operations", &operations);

@@ -17,11 +17,6 @@
 
 #define ANNOTATION_SELECTED_NODE "volume.kubernetes.io/selected-node"
 
-static const char *text_of(const struct cJSON *item, const char *key)
-{
-	return json_string(json_get(item, key), "");
-}
-
 /* ---- one use of a volume ---- */
 
 enum verdict {
@@ -39,34 +34,34 @@ enum verdict {
 /* A faulty volume is mounted, and stays so. */
 static bool is_mounted(const struct cJSON *row)
 {
-	return strcmp(text_of(row, "state"), "mounted") == 0 ||
-	       strcmp(text_of(row, "state"), "faulty") == 0;
+	return strcmp(json_text(row, "state"), "mounted") == 0 ||
+	       strcmp(json_text(row, "state"), "faulty") == 0;
 }
 
 static bool is_settled(const struct cJSON *row)
 {
 	bool wanted = json_bool(json_get(row, "wanted"), false);
 
-	return wanted == is_mounted(row) && *text_of(row, "step") == '\0';
+	return wanted == is_mounted(row) && *json_text(row, "step") == '\0';
 }
 
 static enum verdict judge(const struct cJSON *row, bool is_held)
 {
-	if (strcmp(text_of(row, "step"), "none") == 0)
+	if (strcmp(json_text(row, "step"), "none") == 0)
 		return VERDICT_NONE;
-	if (is_settled(row) && *text_of(row, "fault"))
+	if (is_settled(row) && *json_text(row, "fault"))
 		return VERDICT_FAULTY;
-	if (is_settled(row) && *text_of(row, "overLimit"))
+	if (is_settled(row) && *json_text(row, "overLimit"))
 		return VERDICT_OVER_LIMIT;
 	if (is_settled(row))
-		return *text_of(row, "resizeError") ? VERDICT_OLD_SIZE : VERDICT_DONE;
+		return *json_text(row, "resizeError") ? VERDICT_OLD_SIZE : VERDICT_DONE;
 	/* A step that waits for another did not fail. */
 	if ((is_held && !json_bool(json_get(row, "wanted"), false)) ||
-	    strcmp(text_of(row, "step"), "wait") == 0)
+	    strcmp(json_text(row, "step"), "wait") == 0)
 		return VERDICT_HELD;
-	if (*text_of(row, "error"))
+	if (*json_text(row, "error"))
 		return VERDICT_RETRY;
-	if (*text_of(row, "step"))
+	if (*json_text(row, "step"))
 		return VERDICT_RUNNING;
 	return VERDICT_TURN;
 }
@@ -74,19 +69,19 @@ static enum verdict judge(const struct cJSON *row, bool is_held)
 /* A step runs, and is known to be slow. */
 static bool is_hanging(const struct cJSON *row)
 {
-	return *text_of(row, "waitsFor") && !*text_of(row, "error");
+	return *json_text(row, "waitsFor") && !*json_text(row, "error");
 }
 
 static void say_what_is(struct cli *cli, const struct cJSON *row)
 {
-	const char *state = text_of(row, "state"), *path = text_of(row, "path");
+	const char *state = json_text(row, "state"), *path = json_text(row, "path");
 
-	if (strcmp(text_of(row, "step"), "none") == 0)
-		say(cli, "Volume '%s' is not mounted.", text_of(row, "volume"));
+	if (strcmp(json_text(row, "step"), "none") == 0)
+		say(cli, "Volume '%s' is not mounted.", json_text(row, "volume"));
 	else if (is_mounted(row))
 		say(cli, "It is mounted at %s%s.", path,
 		    json_bool(json_get(row, "readOnly"), false) ? ", read-only" : "");
-	else if (*text_of(row, "drift"))
+	else if (*json_text(row, "drift"))
 		say(cli, "Its mount at %s was changed by another process.", path);
 	else if (json_get(row, "users")) /* known once an unmount found it busy */
 		say(cli, "It stays mounted%s%s while it is in use.", *path ? " at " : "", path);
@@ -104,40 +99,40 @@ static void say_what_is(struct cli *cli, const struct cJSON *row)
 
 static void say_what_is_wanted(struct cli *cli, const struct cJSON *row)
 {
-	const char *source = text_of(row, "source"), *plugin = text_of(row, "plugin");
+	const char *source = json_text(row, "source"), *plugin = json_text(row, "plugin");
 
 	if (!json_bool(json_get(row, "wanted"), false))
 		say(cli, "Volume '%s' of pod '%s' is no longer wanted: it will be unmounted.",
-		    text_of(row, "volume"), text_of(row, "pod"));
+		    json_text(row, "volume"), json_text(row, "pod"));
 	else
-		say(cli, "Volume '%s' is wanted by pod '%s'%s%s%s%s%s.", text_of(row, "volume"),
-		    text_of(row, "pod"), *source ? ", from '" : "", source, *source ? "'" : "",
+		say(cli, "Volume '%s' is wanted by pod '%s'%s%s%s%s%s.", json_text(row, "volume"),
+		    json_text(row, "pod"), *source ? ", from '" : "", source, *source ? "'" : "",
 		    *plugin ? " by " : "", plugin);
 }
 
 static void say_advice(struct cli *cli, const struct cJSON *row)
 {
-	if (*text_of(row, "advice"))
-		say(cli, "To do: %s.", text_of(row, "advice"));
+	if (*json_text(row, "advice"))
+		say(cli, "To do: %s.", json_text(row, "advice"));
 }
 
 /* What is under way: a step, its part, since when, which try. */
 static void say_step(struct cli *cli, const struct cJSON *row)
 {
-	const char *stage = text_of(row, "stage"), *progress = text_of(row, "progress");
+	const char *stage = json_text(row, "stage"), *progress = json_text(row, "progress");
 	char since[SENTENCE_TIME_BYTES];
 	int64_t attempts = 0;
 
 	(void) json_int64(json_get(row, "attempts"), &attempts);
-	sentence_since(text_of(row, "since"), since);
-	say(cli, "Step '%s' is running%s%s%s%s%s%s%s.", text_of(row, "step"),
+	sentence_since(json_text(row, "since"), since);
+	say(cli, "Step '%s' is running%s%s%s%s%s%s%s.", json_text(row, "step"),
 	    *stage ? ", at '" : "", stage, *stage ? "'" : "", *since ? ", for " : "", since,
 	    *progress ? ": " : "", progress);
 	if (attempts > 0)
 		say(cli, "%lld earlier %s failed.", (long long) attempts,
 		    attempts == 1 ? "attempt" : "attempts");
-	if (*text_of(row, "waitsFor"))
-		say(cli, "It is slow: %s.", text_of(row, "waitsFor"));
+	if (*json_text(row, "waitsFor"))
+		say(cli, "It is slow: %s.", json_text(row, "waitsFor"));
 	say_advice(cli, row);
 	if (is_hanging(row))
 		say(cli, "It is not retried before it returns.");
@@ -154,24 +149,24 @@ static void say_users(struct cli *cli, const struct cJSON *users)
 
 static void say_failure(struct cli *cli, const struct cJSON *row)
 {
-	const char *failed = text_of(row, "failedAt");
-	const char *stage = *failed ? failed : text_of(row, "stage");
+	const char *failed = json_text(row, "failedAt");
+	const char *stage = *failed ? failed : json_text(row, "stage");
 	char since[SENTENCE_TIME_BYTES], next[SENTENCE_TIME_BYTES];
 	int64_t attempts = 0;
 
-	sentence_since(text_of(row, "since"), since);
-	if (strcmp(text_of(row, "step"), "look_up") == 0) {
+	sentence_since(json_text(row, "since"), since);
+	if (strcmp(json_text(row, "step"), "look_up") == 0) {
 		say(cli, "It is blocked%s%s: %s.", *since ? ", for " : "", since,
-		    text_of(row, "error"));
+		    json_text(row, "error"));
 		say_advice(cli, row);
 		say(cli, "It continues when the named objects exist and match.");
 		return;
 	}
 	(void) json_int64(json_get(row, "attempts"), &attempts);
-	sentence_until(text_of(row, "nextRetry"), next);
-	say(cli, "It is blocked: step '%s' failed%s%s%s: %s.", text_of(row, "step"),
-	    *stage ? " at '" : "", stage, *stage ? "'" : "", text_of(row, "error"));
-	sentence_since(text_of(row, "failingSince"), since);
+	sentence_until(json_text(row, "nextRetry"), next);
+	say(cli, "It is blocked: step '%s' failed%s%s%s: %s.", json_text(row, "step"),
+	    *stage ? " at '" : "", stage, *stage ? "'" : "", json_text(row, "error"));
+	sentence_since(json_text(row, "failingSince"), since);
 	if (attempts > 0)
 		say(cli, "That was attempt %lld%s%s.", (long long) attempts,
 		    *since ? "; it has failed for " : "", since);
@@ -179,9 +174,9 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 	say_advice(cli, row);
 	if (*next)
 		say(cli, "It is retried %s%s.", next,
-		    *text_of(row, "advice") ? "" : "; no action needed");
-	else if (*text_of(row, "waitsFor"))
-		say(cli, "It %s, and is retried then.", text_of(row, "waitsFor"));
+		    *json_text(row, "advice") ? "" : "; no action needed");
+	else if (*json_text(row, "waitsFor"))
+		say(cli, "It %s, and is retried then.", json_text(row, "waitsFor"));
 	else
 		say(cli, "It is being retried now.");
 }
@@ -189,8 +184,8 @@ static void say_failure(struct cli *cli, const struct cJSON *row)
 /* "volume 'v': is hidden since ..." as a sentence about the volume that was named. */
 static void say_what_it_waits_for(struct cli *cli, const struct cJSON *row)
 {
-	cleanup_free char *name = new_text("volume '%s': ", text_of(row, "volume"));
-	const char *error = text_of(row, "error");
+	cleanup_free char *name = new_text("volume '%s': ", json_text(row, "volume"));
+	const char *error = json_text(row, "error");
 
 	if (name && strncmp(error, name, strlen(name)) == 0)
 		say(cli, "It %s.", error + strlen(name));
@@ -207,25 +202,25 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 		say_what_is_wanted(cli, row);
 	say_what_is(cli, row);
 	if (is_mounted(row) && !json_get(row, "users"))
-		users_search_and_say(cli, text_of(row, "uniqueName"), !wanted);
+		users_search_and_say(cli, json_text(row, "uniqueName"), !wanted);
 	switch (verdict) {
 	case VERDICT_NONE:
-		say(cli, "It will not be: %s.", text_of(row, "error"));
+		say(cli, "It will not be: %s.", json_text(row, "error"));
 		break;
 	case VERDICT_DONE:
 		say(cli, "Healthy; no action needed.");
 		break;
 	case VERDICT_FAULTY:
-		say(cli, "It is faulty: %s.", text_of(row, "fault"));
+		say(cli, "It is faulty: %s.", json_text(row, "fault"));
 		say(cli, "podvold repairs nothing while a pod uses it.");
 		say_advice(cli, row);
 		break;
 	case VERDICT_OVER_LIMIT:
-		say(cli, "%s.", text_of(row, "overLimit"));
+		say(cli, "%s.", json_text(row, "overLimit"));
 		break;
 	case VERDICT_OLD_SIZE:
 		say(cli, "It is used at its old size: it could not be expanded: %s.",
-		    text_of(row, "resizeError"));
+		    json_text(row, "resizeError"));
 		say(cli, "That is retried, at the latest with the next mount; remove the cause.");
 		break;
 	case VERDICT_RUNNING:
@@ -255,28 +250,27 @@ static bool explain_holds(struct cli *cli, const char *pod, const char *base)
 {
 	cleanup_json struct cJSON *tree = NULL;
 	cleanup_free char *path = NULL;
-	const struct cJSON *hold;
 
 	path = new_text("%s/holds", base);
 	if (!path)
 		return false;
 	if (get_tree_if_there(cli, path, &tree) != EXIT_DONE || !tree)
 		return false;
-	for (hold = json_first(json_get(tree, "items")); hold; hold = json_next(hold)) {
+	JSON_FOREACH (hold, json_get(tree, "items")) {
 		char since[SENTENCE_TIME_BYTES];
 		int64_t pid = 0;
 
 		(void) json_int64(json_get(hold, "pid"), &pid);
-		sentence_since(text_of(hold, "since"), since);
+		sentence_since(json_text(hold, "since"), since);
 		say(cli, "Container '%s' holds the pod%s%s: none of its volumes is unmounted.",
-		    text_of(hold, "container"), *since ? ", for " : "", since);
+		    json_text(hold, "container"), *since ? ", for " : "", since);
 		if (pid > 0)
 			say(cli, "That ends with process %lld.", (long long) pid);
-		else if (*text_of(hold, "cgroup"))
-			say(cli, "That ends when cgroup '%s' is empty.", text_of(hold, "cgroup"));
+		else if (*json_text(hold, "cgroup"))
+			say(cli, "That ends when cgroup '%s' is empty.", json_text(hold, "cgroup"));
 		else
 			say(cli, "That ends with: podvolctl release %s %s.", pod,
-			    text_of(hold, "id"));
+			    json_text(hold, "id"));
 		say_end(cli);
 	}
 	return json_count(json_get(tree, "items")) > 0;
@@ -286,24 +280,23 @@ static bool explain_holds(struct cli *cli, const char *pod, const char *base)
 static void explain_manifest(struct cli *cli, const char *name_space, const char *name)
 {
 	cleanup_json struct cJSON *tree = NULL;
-	const struct cJSON *item;
 
 	if (get_tree_if_there(cli, "/podvol/v1/manifests", &tree) != EXIT_DONE)
 		return;
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
-		const char *space = text_of(item, "namespace");
+	JSON_FOREACH (item, json_get(tree, "items")) {
+		const char *space = json_text(item, "namespace");
 		char since[SENTENCE_TIME_BYTES];
 		int64_t line = 0;
 
-		if (strcmp(text_of(item, "kind"), "Pod") != 0 ||
-		    strcmp(text_of(item, "name"), name) != 0 ||
+		if (strcmp(json_text(item, "kind"), "Pod") != 0 ||
+		    strcmp(json_text(item, "name"), name) != 0 ||
 		    strcmp(*space && strcmp(space, "-") != 0 ? space : "default", name_space) != 0)
 			continue;
 		(void) json_int64(json_get(item, "line"), &line);
-		sentence_since(text_of(item, "since"), since);
+		sentence_since(json_text(item, "since"), since);
 		say(cli, "Its manifest '%s' is refused%s%s, because of line %lld: %s.",
-		    text_of(item, "file"), *since ? ", for " : "", since, (long long) line,
-		    text_of(item, "text"));
+		    json_text(item, "file"), *since ? ", for " : "", since, (long long) line,
+		    json_text(item, "text"));
 		say(cli, "Until the file is fixed, the last accepted version stays in force.");
 		say_end(cli);
 	}
@@ -321,7 +314,7 @@ static void split_pod(const char *pod, char name_space[64], char name[254])
 static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *rows, const char *base)
 {
 	const struct cJSON *row = json_first(json_get(rows, "items"));
-	const char *known_as = row ? text_of(row, "pod") : pod;
+	const char *known_as = row ? json_text(row, "pod") : pod;
 	char name_space[64], name[254];
 	bool is_held;
 
@@ -347,9 +340,9 @@ static bool say_deletion(struct cli *cli, const struct cJSON *object)
 	const struct cJSON *finalizer = json_first(json_get(metadata, "finalizers"));
 	char since[SENTENCE_TIME_BYTES];
 
-	if (!*text_of(metadata, "deletionTimestamp"))
+	if (!*json_text(metadata, "deletionTimestamp"))
 		return false;
-	sentence_since(text_of(metadata, "deletionTimestamp"), since);
+	sentence_since(json_text(metadata, "deletionTimestamp"), since);
 	say(cli, "It was deleted %s%s and is still there because of its finalizers:", since,
 	    *since ? " ago" : "");
 	for (; finalizer; finalizer = json_next(finalizer))
@@ -363,10 +356,10 @@ static int explain_stored_volume(struct cli *cli, const char *word, const struct
 	const struct cJSON *claim = json_get(json_get(volume, "spec"), "claimRef");
 
 	say(cli, "Volume '%s' is stored, in phase '%s'.", word,
-	    text_of(json_get(volume, "status"), "phase"));
+	    json_text(json_get(volume, "status"), "phase"));
 	if (claim)
-		say(cli, "It belongs to claim '%s/%s'.", text_of(claim, "namespace"),
-		    text_of(claim, "name"));
+		say(cli, "It belongs to claim '%s/%s'.", json_text(claim, "namespace"),
+		    json_text(claim, "name"));
 	else
 		say(cli, "It belongs to no claim.");
 	if (!say_deletion(cli, volume))
@@ -380,17 +373,17 @@ static void say_why_unbound(struct cli *cli, const char *name_space, const char 
 			    const struct cJSON *claim)
 {
 	const struct cJSON *metadata = json_get(claim, "metadata");
-	const char *node = text_of(json_get(metadata, "annotations"), ANNOTATION_SELECTED_NODE);
+	const char *node = json_text(json_get(metadata, "annotations"), ANNOTATION_SELECTED_NODE);
 	cleanup_free char *path = describe_events_path("PersistentVolumeClaim", name_space, word);
 	cleanup_json struct cJSON *list = NULL;
 	const char *why = "";
 
 	if (path && get_tree_if_there(cli, path, &list) == EXIT_DONE && list)
 		(void) sort_events(cli, &list);
-	for (const struct cJSON *i = json_first(json_get(list, "items")); i; i = json_next(i))
-		if (strcmp(text_of(json_get(i, "involvedObject"), "uid"),
-			   text_of(metadata, "uid")) == 0)
-			why = text_of(i, "message");
+	JSON_FOREACH (i, json_get(list, "items"))
+		if (strcmp(json_text(json_get(i, "involvedObject"), "uid"),
+			   json_text(metadata, "uid")) == 0)
+			why = json_text(i, "message");
 	if (*node)
 		say(cli, "Node '%s' was selected for it.", node);
 	if (*why)
@@ -403,8 +396,8 @@ static void say_why_unbound(struct cli *cli, const char *name_space, const char 
 static int explain_claim(struct cli *cli, const char *name_space, const char *word,
 			 const struct cJSON *claim)
 {
-	const char *volume = text_of(json_get(claim, "spec"), "volumeName");
-	const char *phase = text_of(json_get(claim, "status"), "phase");
+	const char *volume = json_text(json_get(claim, "spec"), "volumeName");
+	const char *phase = json_text(json_get(claim, "status"), "phase");
 
 	say(cli, "Claim '%s/%s' is stored, in phase '%s'.", name_space, word,
 	    *phase ? phase : "Pending");

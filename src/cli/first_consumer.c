@@ -22,11 +22,6 @@ struct bound_wait {
 	bool is_gone;
 };
 
-static const char *text_of(const struct cJSON *item, const char *path)
-{
-	return json_string(json_get_path(item, path), "");
-}
-
 static bool is_bound_or_gone(void *userdata, const struct podvol_event *event)
 {
 	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
@@ -38,8 +33,8 @@ static bool is_bound_or_gone(void *userdata, const struct podvol_event *event)
 		return false; /* interrupted: it goes on */
 	claim = event->type == PODVOL_LISTED ? json_first(json_get(tree, "items")) : tree;
 	wait->is_gone = !claim || event->type == PODVOL_DELETED;
-	if (strcmp(text_of(claim, "status.phase"), "Bound") == 0)
-		wait->volume = strdup(text_of(claim, "spec.volumeName"));
+	if (strcmp(json_text_at(claim, "status.phase"), "Bound") == 0)
+		wait->volume = strdup(json_text_at(claim, "spec.volumeName"));
 	return wait->volume || wait->is_gone;
 }
 
@@ -70,19 +65,19 @@ static int wait_until_bound(struct cli *cli, struct bound_wait *wait, const char
 /* Does the class wait for a consumer, and is it not known yet which? */
 static int is_waiting(struct cli *cli, const struct cJSON *claim, bool *ret)
 {
-	const char *class = text_of(claim, "spec.storageClassName");
+	const char *class = json_text_at(claim, "spec.storageClassName");
 	cleanup_json struct cJSON *tree = NULL;
 	cleanup_free char *escaped = podvol_escape(class), *path = NULL;
 	const struct cJSON *annotations = json_get_path(claim, "metadata.annotations");
 	int status;
 
 	*ret = false;
-	if (!*class || *json_string(json_get(annotations, ANNOTATION), ""))
+	if (!*class || *json_text(annotations, ANNOTATION))
 		return EXIT_DONE;
 	if (!escaped || !(path = new_text("/apis/storage.k8s.io/v1/storageclasses/%s", escaped)))
 		return cli_failed(cli, -ENOMEM);
 	status = get_tree(cli, path, &tree);
-	*ret = strcmp(text_of(tree, "volumeBindingMode"), "WaitForFirstConsumer") == 0;
+	*ret = strcmp(json_text_at(tree, "volumeBindingMode"), "WaitForFirstConsumer") == 0;
 	return status;
 }
 
@@ -101,9 +96,9 @@ static int select_node(struct cli *cli, const char *path, const struct cJSON *cl
 	if (status != EXIT_DONE)
 		return status;
 	(void) json_set_string(metadata, "resourceVersion",
-			       text_of(claim, "metadata.resourceVersion"));
+			       json_text_at(claim, "metadata.resourceVersion"));
 	(void) json_set_string(json_add_object(metadata, "annotations"), ANNOTATION,
-			       text_of(version, "nodeName"));
+			       json_text_at(version, "nodeName"));
 	body = json_print(patch);
 	if (!body)
 		return cli_failed(cli, -ENOMEM);

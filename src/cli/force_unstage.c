@@ -33,7 +33,7 @@ int verb_force_unstage(struct cli *cli)
 		r = json_parse(reply.body, reply.length, &limits, &tree, NULL);
 	}
 	if (r == 0)
-		(void) fprintf(cli->out, "%s\n", json_string(json_get(tree, "message"), ""));
+		(void) fprintf(cli->out, "%s\n", json_text(tree, "message"));
 	podvol_reply_done(&reply);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }

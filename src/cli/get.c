@@ -352,13 +352,11 @@ int get_tree_if_there(struct cli *cli, const char *path, struct cJSON **ret)
 /* Lists give their items to @items; single objects themselves. Takes @tree. */
 static void add_items(struct cJSON *items, struct cJSON *tree, bool is_list)
 {
-	const struct cJSON *item;
-
 	if (!is_list) {
 		(void) json_set(items, NULL, tree);
 		return;
 	}
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item))
+	JSON_FOREACH (item, json_get(tree, "items"))
 		(void) json_set(items, NULL, json_copy(item));
 	json_free(tree);
 }

@@ -30,20 +30,15 @@ static void subject_done(struct subject *subject)
 	json_free(subject->volumes);
 }
 
-static const char *text_of(const struct cJSON *item, const char *path)
-{
-	return json_string(json_get_path(item, path), "");
-}
-
 /* Is a row of the view of volumes about it? */
 static bool is_joined(const struct subject *subject, const struct cJSON *row)
 {
 	if (*subject->word == '/')
 		return describe_is_at(row, subject->word);
-	return strcmp(text_of(row, "pod"), subject->full_name) == 0 ||
-	       strcmp(text_of(row, "claim"), subject->full_name) == 0 ||
-	       strcmp(text_of(row, "specName"), subject->word) == 0 ||
-	       strcmp(text_of(row, "uniqueName"), subject->word) == 0;
+	return strcmp(json_text_at(row, "pod"), subject->full_name) == 0 ||
+	       strcmp(json_text_at(row, "claim"), subject->full_name) == 0 ||
+	       strcmp(json_text_at(row, "specName"), subject->word) == 0 ||
+	       strcmp(json_text_at(row, "uniqueName"), subject->word) == 0;
 }
 
 /* @name: "default/web", or "disk" of an object without a namespace. */
@@ -55,24 +50,24 @@ static bool is_in_row(const struct cJSON *row, const char *kind, const char *nam
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		if (strcmp(kind, columns[i][0]) == 0)
-			return strcmp(text_of(row, columns[i][1]), name) == 0;
+			return strcmp(json_text_at(row, columns[i][1]), name) == 0;
 	return false;
 }
 
 /* Of whatever kind it is: the object of this name may be gone. */
 static bool is_about(const struct subject *subject, const struct cJSON *event)
 {
-	const char *space = text_of(event, "involvedObject.namespace");
-	const char *kind = text_of(event, "involvedObject.kind");
+	const char *space = json_text_at(event, "involvedObject.namespace");
+	const char *kind = json_text_at(event, "involvedObject.kind");
 	cleanup_free char *name = NULL;
 
-	name = new_text("%s%s%s", space, *space ? "/" : "", text_of(event, "involvedObject.name"));
+	name = new_text("%s%s%s", space, *space ? "/" : "",
+			json_text_at(event, "involvedObject.name"));
 	if (!name)
 		return false;
 	if (strcmp(name, *space ? subject->full_name : subject->word) == 0)
 		return true;
-	for (const struct cJSON *row = json_first(json_get(subject->volumes, "items")); row;
-	     row = json_next(row))
+	JSON_FOREACH (row, json_get(subject->volumes, "items"))
 		if (is_in_row(row, kind, name) && is_joined(subject, row))
 			return true;
 	return false;
@@ -82,8 +77,7 @@ static void keep_those_about(const struct subject *subject, struct cJSON *list)
 {
 	struct cJSON *kept = json_new_array();
 
-	for (const struct cJSON *event = json_first(json_get(list, "items")); event;
-	     event = json_next(event))
+	JSON_FOREACH (event, json_get(list, "items"))
 		if (is_about(subject, event))
 			(void) json_set(kept, NULL, json_copy(event));
 	(void) json_set(list, "items", kept);

@@ -72,17 +72,16 @@ static int add_kind(struct kinds *kinds, const char *group, const char *version,
 	word = json_first(json_get(resource, "shortNames"));
 	for (; word && words < SHORT_NAMES_MAX; word = json_next(word))
 		found->short_names[words++] = json_string(word, "");
-	found->kind.name = json_string(json_get(json_get(resource, "responseKind"), "kind"), "");
-	found->kind.plural = json_string(json_get(resource, "resource"), "");
-	found->kind.singular = json_string(json_get(resource, "singularResource"), "");
-	found->kind.namespaced =
-		strcmp(json_string(json_get(resource, "scope"), ""), "Namespaced") == 0;
+	found->kind.name = json_text(json_get(resource, "responseKind"), "kind");
+	found->kind.plural = json_text(resource, "resource");
+	found->kind.singular = json_text(resource, "singularResource");
+	found->kind.namespaced = json_text_is(resource, "scope", "Namespaced");
 	return 0;
 }
 
 static int add_group(struct kinds *kinds, const struct cJSON *group)
 {
-	const char *name = json_string(json_get(json_get(group, "metadata"), "name"), "");
+	const char *name = json_text(json_get(group, "metadata"), "name");
 	const struct cJSON *version = json_first(json_get(group, "versions"));
 	const struct cJSON *resource;
 	int r = 0;
@@ -90,7 +89,7 @@ static int add_group(struct kinds *kinds, const struct cJSON *group)
 	/* The first version is the preferred one. */
 	resource = json_first(json_get(version, "resources"));
 	for (; r == 0 && resource; resource = json_next(resource))
-		r = add_kind(kinds, name, json_string(json_get(version, "version"), ""), resource);
+		r = add_kind(kinds, name, json_text(version, "version"), resource);
 	return r;
 }
 

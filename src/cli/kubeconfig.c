@@ -30,7 +30,7 @@ static int print_with_token(struct cli *cli, const char *name, const struct podv
 	if (status != EXIT_DONE)
 		return status;
 	user = (struct cJSON *) json_get(json_first(json_get(config, "users")), "user");
-	(void) json_set_string(user, "token", json_string(json_get(made, "token"), ""));
+	(void) json_set_string(user, "token", json_text(made, "token"));
 	text = json_print_yaml(config);
 	if (!text)
 		return -ENOMEM;

@@ -15,11 +15,10 @@ static void print_keys(struct cli *cli, const struct cJSON *tree)
 	const struct cJSON *item = json_first(json_get(tree, "items"));
 
 	(void) fprintf(cli->out, "tokens are signed with the new key '%s'\n",
-		       json_string(json_get(item, "id"), ""));
+		       json_text(item, "id"));
 	while ((item = json_next(item)))
-		(void) fprintf(cli->out, "key '%s' is published until %s\n",
-			       json_string(json_get(item, "id"), ""),
-			       json_string(json_get(item, "publishedUntil"), ""));
+		(void) fprintf(cli->out, "key '%s' is published until %s\n", json_text(item, "id"),
+			       json_text(item, "publishedUntil"));
 }
 
 int verb_renew_token_key(struct cli *cli)

@@ -79,7 +79,7 @@ static int create_token(struct cli *cli)
 	int status = token_create(cli, cli->arguments[1], &tree);
 
 	if (status == EXIT_DONE)
-		(void) fprintf(cli->out, "%s\n", json_string(json_get(tree, "token"), ""));
+		(void) fprintf(cli->out, "%s\n", json_text(tree, "token"));
 	return status;
 }
 

@@ -29,11 +29,6 @@ static void forest_done(struct forest *forest)
 	json_free(forest->holds);
 }
 
-static const char *text_of(const struct cJSON *item, const char *path)
-{
-	return json_string(json_get_path(item, path), "");
-}
-
 static const struct cJSON *first_item(const struct cJSON *list)
 {
 	return json_first(json_get(list, "items"));
@@ -96,13 +91,13 @@ static void print_processes(const struct forest *forest, const char *prefix, con
 	for (hold = first_item(forest->holds);; hold = json_next(hold)) {
 		int64_t pid = 0;
 
-		if (hold && (strcmp(text_of(hold, "podUID"), uid) != 0 ||
-			     strcmp(text_of(hold, "container"), container) != 0))
+		if (hold && (strcmp(json_text_at(hold, "podUID"), uid) != 0 ||
+			     strcmp(json_text_at(hold, "container"), container) != 0))
 			continue;
 		if (found && json_int64(json_get(found, "pid"), &pid) && pid > 0) {
 			(void) snprintf(text, sizeof(text), "process %" PRId64 " ", pid);
 			print_line(forest->cli, prefix, !hold,
-				   &(struct line){ text, text_of(found, "process"), "", "" },
+				   &(struct line){ text, json_text_at(found, "process"), "", "" },
 				   below);
 		}
 		found = hold;
@@ -118,10 +113,9 @@ static const char *place_in(const struct cJSON *container, const char *volume)
 						{ "volumeDevices", "devicePath" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		for (const struct cJSON *mount = json_first(json_get(container, lists[i][0]));
-		     mount; mount = json_next(mount))
-			if (strcmp(text_of(mount, "name"), volume) == 0)
-				return text_of(mount, lists[i][1]);
+		JSON_FOREACH (mount, json_get(container, lists[i][0]))
+			if (strcmp(json_text_at(mount, "name"), volume) == 0)
+				return json_text_at(mount, lists[i][1]);
 	return NULL;
 }
 
@@ -136,10 +130,10 @@ static void print_containers(const struct forest *forest, const char *prefix,
 			     const struct cJSON *row)
 {
 	static const char *const lists[] = { "spec.initContainers", "spec.containers" };
-	const char *volume = text_of(row, "volume"), *uid = text_of(row, "podUID");
+	const char *volume = json_text_at(row, "volume"), *uid = json_text_at(row, "podUID");
 	const struct cJSON *pod = first_item(forest->pods);
 
-	while (pod && strcmp(text_of(pod, "metadata.uid"), uid) != 0)
+	while (pod && strcmp(json_text_at(pod, "metadata.uid"), uid) != 0)
 		pod = json_next(pod);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		const struct cJSON *at = json_first(json_get_path(pod, lists[i]));
@@ -147,12 +141,12 @@ static void print_containers(const struct forest *forest, const char *prefix,
 		at = next_user(at, volume);
 		while (at) {
 			const struct cJSON *next = next_user(json_next(at), volume);
-			const struct line line = { "container ", text_of(at, "name"), "  ",
+			const struct line line = { "container ", json_text_at(at, "name"), "  ",
 						   place_in(at, volume) };
 			char below[PREFIX_BYTES];
 
 			print_line(forest->cli, prefix, !next && i == 1, &line, below);
-			print_processes(forest, below, uid, text_of(at, "name"));
+			print_processes(forest, below, uid, json_text_at(at, "name"));
 			at = next;
 		}
 	}
@@ -162,25 +156,25 @@ static void print_containers(const struct forest *forest, const char *prefix,
 
 static const struct cJSON *next_use(const struct cJSON *row, const char *unique_name)
 {
-	while (row && strcmp(text_of(row, "uniqueName"), unique_name) != 0)
+	while (row && strcmp(json_text_at(row, "uniqueName"), unique_name) != 0)
 		row = json_next(row);
 	return row;
 }
 
 static void print_pods(const struct forest *forest, const char *prefix, const struct cJSON *first)
 {
-	const char *unique_name = text_of(first, "uniqueName");
+	const char *unique_name = json_text_at(first, "uniqueName");
 	const struct cJSON *row = first, *next;
 
 	for (; row; row = next) {
-		const char *error = text_of(row, "error");
+		const char *error = json_text_at(row, "error");
 		char text[LINE_BYTES], below[PREFIX_BYTES];
-		const struct line line = { "pod ", text_of(row, "pod"), text,
-					   *error ? error : text_of(row, "waitsFor") };
+		const struct line line = { "pod ", json_text_at(row, "pod"), text,
+					   *error ? error : json_text_at(row, "waitsFor") };
 
 		next = next_use(json_next(row), unique_name);
-		(void) snprintf(text, sizeof(text), "  %s  %s, %s%s", text_of(row, "volume"),
-				text_of(row, "state"),
+		(void) snprintf(text, sizeof(text), "  %s  %s, %s%s", json_text_at(row, "volume"),
+				json_text_at(row, "state"),
 				json_bool(json_get(row, "readOnly"), false) ? "ro" : "rw",
 				*line.tail ? ": " : "");
 		print_line(forest->cli, prefix, !next, &line, below);
@@ -193,12 +187,12 @@ static void print_stored(const struct forest *forest, const struct cJSON *row,
 			 char prefix[PREFIX_BYTES])
 {
 	const struct line stored[] = {
-		{ "persistentvolume ", text_of(row, "specName"), "", "" },
-		{ "persistentvolumeclaim ", text_of(row, "claim"), "", "" },
+		{ "persistentvolume ", json_text_at(row, "specName"), "", "" },
+		{ "persistentvolumeclaim ", json_text_at(row, "claim"), "", "" },
 	};
 	char above[PREFIX_BYTES];
 
-	for (size_t i = 0; i < ARRAY_SIZE(stored) && *text_of(row, "claim"); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(stored) && *json_text_at(row, "claim"); i++) {
 		memcpy(above, prefix, sizeof(above));
 		print_line(forest->cli, above, true, &stored[i], prefix);
 	}
@@ -211,14 +205,14 @@ static const char *origin_of(const struct cJSON *row)
 	const char *origin = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys) && !*origin; i++)
-		origin = text_of(row, keys[i]);
+		origin = json_text_at(row, keys[i]);
 	return origin;
 }
 
 static void print_volume(const struct forest *forest, const struct cJSON *first)
 {
 	FILE *out = forest->cli->out;
-	const char *plugin = text_of(first, "plugin");
+	const char *plugin = json_text_at(first, "plugin");
 	size_t screen = screen_width(out), behind = text_width(plugin) + 2;
 	char prefix[PREFIX_BYTES] = "";
 
@@ -235,9 +229,9 @@ static void print_volume(const struct forest *forest, const struct cJSON *first)
 static bool is_of_pod(const struct cJSON *row, const char *pod)
 {
 	static const char space[] = "default/";
-	const char *known_as = text_of(row, "pod");
+	const char *known_as = json_text_at(row, "pod");
 
-	if (strcmp(text_of(row, "podUID"), pod) == 0 || strcmp(known_as, pod) == 0)
+	if (strcmp(json_text_at(row, "podUID"), pod) == 0 || strcmp(known_as, pod) == 0)
 		return true;
 	return strncmp(known_as, space, strlen(space)) == 0 &&
 	       strcmp(known_as + strlen(space), pod) == 0;
@@ -245,7 +239,7 @@ static bool is_of_pod(const struct cJSON *row, const char *pod)
 
 static bool is_wanted(const struct cJSON *row, const char *word)
 {
-	if (*text_of(row, "uniqueName") == '\0')
+	if (*json_text_at(row, "uniqueName") == '\0')
 		return false; /* its claim or volume is missing: nothing lies below it */
 	if (!word)
 		return true;
@@ -258,13 +252,13 @@ static size_t print_all(const struct forest *forest, const char *word)
 	size_t count = 0;
 
 	for (row = rows; row; row = json_next(row)) {
-		const struct cJSON *first = next_use(rows, text_of(row, "uniqueName")), *use;
+		const struct cJSON *first = next_use(rows, json_text_at(row, "uniqueName")), *use;
 
 		/* Once, where its first pod is; whichever of its pods was asked for. */
 		if (first != row)
 			continue;
 		for (use = row; use && !is_wanted(use, word);
-		     use = next_use(json_next(use), text_of(row, "uniqueName")))
+		     use = next_use(json_next(use), json_text_at(row, "uniqueName")))
 			;
 		if (!use)
 			continue;

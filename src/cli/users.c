@@ -41,8 +41,7 @@ void users_say(struct cli *cli, const struct cJSON *users, int64_t total)
 	if (user)
 		say(cli, "It is used by:");
 	for (; user; user = json_next(user))
-		say(cli, "%s%s", json_string(json_get(user, "text"), ""),
-		    json_next(user) ? ";" : ".");
+		say(cli, "%s%s", json_text(user, "text"), json_next(user) ? ";" : ".");
 	if (total > (int64_t) json_count(users))
 		say(cli, "%lld more use it.", (long long) total - (long long) json_count(users));
 }
@@ -50,7 +49,7 @@ void users_say(struct cli *cli, const struct cJSON *users, int64_t total)
 void users_search_and_say(struct cli *cli, const char *volume, bool with_unknown)
 {
 	cleanup_json struct cJSON *tree = users_search(cli, volume);
-	const char *result = json_string(json_get(tree, "result"), "");
+	const char *result = json_text(tree, "result");
 	int64_t total = 0;
 
 	(void) json_int64(json_get(tree, "total"), &total);

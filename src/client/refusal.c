@@ -98,5 +98,5 @@ int refusal_read(int status, const char *body, size_t length, char *text, size_t
 	else
 		(void) snprintf(text, size, "HTTP %d%s%.*s", status, *body ? ": " : "",
 				(int) (strcspn(body, "\r\n") & INT_MAX), body);
-	return errno_of_status(status, json_string(json_get(tree, "reason"), ""));
+	return errno_of_status(status, json_text(tree, "reason"));
 }

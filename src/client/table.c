@@ -89,7 +89,7 @@ static int read_tree(struct podvol_table *table)
 		int64_t priority = 0;
 
 		(void) json_int64(json_get(item, "priority"), &priority);
-		table->columns[index].name = json_string(json_get(item, "name"), "");
+		table->columns[index].name = json_text(item, "name");
 		table->columns[index++].priority = priority > 0 ? (int) priority : 0;
 	}
 	index = 0;
@@ -121,9 +121,7 @@ int podvol_table_parse(const char *text, size_t length, struct podvol_table **re
 		return -ENOMEM;
 	r = json_parse(text, length, &limits, &table->tree, NULL);
 	if (r == 0 || r == -EINVAL)
-		r = strcmp(json_string(json_get(table->tree, "kind"), ""), "Table") == 0
-			    ? read_tree(table)
-			    : -EPROTO;
+		r = json_text_is(table->tree, "kind", "Table") ? read_tree(table) : -EPROTO;
 	if (r < 0) {
 		podvol_table_free(table);
 		return r;
@@ -200,7 +198,7 @@ static const char *row_metadata(const struct podvol_table *table, size_t row, co
 	if (row >= podvol_table_rows(table))
 		return "";
 	metadata = json_get(json_get(table->rows[row], "object"), "metadata");
-	return json_string(json_get(metadata, key), "");
+	return json_text(metadata, key);
 }
 
 const char *podvol_table_row_namespace(const struct podvol_table *table, size_t row)

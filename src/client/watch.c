@@ -187,9 +187,8 @@ static void went_well(struct podvol_watch *watch)
 static const char *version_of(const struct cJSON *object)
 {
 	const struct cJSON *version = json_get(json_get(object, "metadata"), "resourceVersion");
-	const struct cJSON *row;
 
-	for (row = json_first(json_get(object, "rows")); row; row = json_next(row)) {
+	JSON_FOREACH (row, json_get(object, "rows")) {
 		const struct cJSON *metadata = json_get(json_get(row, "object"), "metadata");
 
 		if (json_is_string(json_get(metadata, "resourceVersion")))
@@ -256,7 +255,7 @@ static int take_line(struct podvol_watch *watch, const char *line, size_t length
 
 	if (json_parse(line, length, &limits, &tree, NULL) < 0)
 		return end(watch, -EPROTO, "what the watch brings is not an event");
-	type = json_string(json_get(tree, "type"), "");
+	type = json_text(tree, "type");
 	object = json_get(tree, "object");
 	if (!object || *type == '\0')
 		return end(watch, -EOPNOTSUPP, "this cannot be watched: it has a list only");

@@ -99,7 +99,7 @@ static void add_newer(struct cJSON *tree, const struct cJSON *event)
 	copy(tree, event, "type");
 	copy(tree, event, "reason");
 	(void) json_set_string(tree, "action", ACTION);
-	set_note(tree, json_string(json_get(event, "message"), ""));
+	set_note(tree, json_text(event, "message"));
 	(void) json_set(tree, "regarding", reference_of(event));
 	(void) json_set_string(tree, "reportingController", CONTROLLER);
 	copy(tree, event, "reportingInstance");

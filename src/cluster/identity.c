@@ -39,7 +39,7 @@ struct identity_check {
 
 static void take(const struct cJSON *data, const char *key, char *to, size_t size)
 {
-	(void) snprintf(to, size, "%s", json_string(json_get(data, key), ""));
+	(void) snprintf(to, size, "%s", json_text(data, key));
 }
 
 static void recall(struct identity *identity)
@@ -53,7 +53,7 @@ static void recall(struct identity *identity)
 	take(data, "nodeUID", identity->node_uid, sizeof(identity->node_uid));
 	take(data, "clusterUID", identity->cluster_uid, sizeof(identity->cluster_uid));
 	identity->newest = strtoull(json_string(json_get(data, "newest"), "0"), NULL, 10);
-	identity->kept = strdup(json_string(json_get(data, "kept"), ""));
+	identity->kept = strdup(json_text(data, "kept"));
 }
 
 static void write_kept(struct cluster *cluster)
@@ -180,7 +180,7 @@ static void read_uid(const struct http_answer *answer, const char *kind, char re
 	struct failure why;
 
 	if (json_parse(answer->body, answer->length, &limits, &tree, &why) == 0 &&
-	    strcmp(json_string(json_get(tree, "kind"), ""), kind) == 0)
+	    json_text_is(tree, "kind", kind))
 		take(json_get(tree, "metadata"), "uid", ret, UID_BYTES);
 }
 

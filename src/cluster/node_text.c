@@ -59,7 +59,7 @@ char *node_labels_patch(const struct object *node, const struct labels *labels)
 	for (size_t i = 0; i < labels->count; i++) {
 		const struct label *label = &labels->labels[i];
 
-		if (strcmp(json_string(json_get(has, label->key), ""), label->value) == 0)
+		if (json_text_is(has, label->key, label->value))
 			continue;
 		(void) json_set_string(to, label->key, label->value);
 		differs = true;
@@ -69,32 +69,23 @@ char *node_labels_patch(const struct object *node, const struct labels *labels)
 
 /* ---- status ---- */
 
-static const struct cJSON *find_type(const struct cJSON *list, const char *type)
-{
-	const struct cJSON *item;
-
-	for (item = json_first(list); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "type"), ""), type) == 0)
-			return item;
-	return NULL;
-}
-
 static bool is_ready(const struct cJSON *condition)
 {
-	return strcmp(json_string(json_get(condition, "status"), ""), "True") == 0 &&
-	       strcmp(json_string(json_get(condition, "reason"), ""), NODE_READY_REASON) == 0;
+	return json_text_is(condition, "status", "True") &&
+	       json_text_is(condition, "reason", NODE_READY_REASON);
 }
 
 void node_read_heartbeat(const struct cJSON *node, char ret[NODE_HEARTBEAT_BYTES])
 {
-	const struct cJSON *ready = find_type(json_get_path(node, "status.conditions"), "Ready");
-	const char *reason = json_string(json_get(ready, "reason"), "");
+	const struct cJSON *ready =
+		json_find(json_get_path(node, "status.conditions"), "type", "Ready");
+	const char *reason = json_text(ready, "reason");
 
 	ret[0] = '\0';
 	if (strcmp(reason, NODE_READY_REASON) != 0 &&
 	    strcmp(json_string(json_get(ready, "status"), "Unknown"), "Unknown") != 0)
 		(void) snprintf(ret, NODE_HEARTBEAT_BYTES, "Ready by '%.60s' at %.40s; ", reason,
-				json_string(json_get(ready, "lastHeartbeatTime"), ""));
+				json_text(ready, "lastHeartbeatTime"));
 }
 
 bool node_is_reported(const struct object *node, const char *address)
@@ -102,10 +93,9 @@ bool node_is_reported(const struct object *node, const char *address)
 	cleanup_json struct cJSON *tree = object_tree(node);
 	const struct cJSON *status = json_get(tree, "status"), *known;
 
-	known = find_type(json_get(status, "addresses"), "InternalIP");
-	return is_ready(find_type(json_get(status, "conditions"), "Ready")) &&
-	       (*address == '\0' ||
-		strcmp(json_string(json_get(known, "address"), ""), address) == 0);
+	known = json_find(json_get(status, "addresses"), "type", "InternalIP");
+	return is_ready(json_find(json_get(status, "conditions"), "type", "Ready")) &&
+	       (*address == '\0' || json_text_is(known, "address", address));
 }
 
 /* What the scheduler counts with. */
@@ -147,7 +137,7 @@ static void add_ready(struct cJSON *status, const struct cJSON *before, uint64_t
 	(void) json_set_string(ready, "message", "podvold mounts the volumes of pods");
 	(void) json_set_string(ready, "lastHeartbeatTime", now);
 	(void) json_set_string(ready, "lastTransitionTime",
-			       strcmp(json_string(json_get(before, "status"), ""), "True") == 0
+			       json_text_is(before, "status", "True")
 				       ? json_string(json_get(before, "lastTransitionTime"), now)
 				       : now);
 }
@@ -191,7 +181,7 @@ char *node_status_patch(const struct object *node, const char *address, uint64_t
 	addresses = json_add_array(status, "addresses");
 	add_address(addresses, "InternalIP", address);
 	add_address(addresses, "Hostname", host.nodename);
-	add_ready(status, find_type(json_get_path(present, "status.conditions"), "Ready"),
+	add_ready(status, json_find(json_get_path(present, "status.conditions"), "type", "Ready"),
 		  now_usec);
 	add_info(status, json_get_path(present, "metadata.labels"), &host);
 	return json_print(tree);

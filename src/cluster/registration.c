@@ -136,7 +136,7 @@ static struct cJSON *read_answer(const struct http_answer *answer, const char *k
 
 	if (json_parse(answer->body, answer->length, &limits, &tree, &why) < 0)
 		return NULL;
-	if (strcmp(json_string(json_get(tree, "kind"), ""), kind) != 0) {
+	if (!json_text_is(tree, "kind", kind)) {
 		json_free(tree);
 		return NULL;
 	}
@@ -245,7 +245,7 @@ static void on_renewed(struct registration *registration, const struct http_answ
 		return;
 	}
 	(void) snprintf(registration->lease_version, SERVER_VERSION_BYTES, "%s",
-			json_string(json_get_path(tree, "metadata.resourceVersion"), ""));
+			json_text_at(tree, "metadata.resourceVersion"));
 	memcpy(registration->stored, registration->renewed, TIMESTAMP_BYTES);
 	registration->is_held = true;
 	report_if_due(registration);
@@ -270,8 +270,8 @@ static void renew(struct registration *registration)
 static void read_sign(struct registration *registration, const struct cJSON *lease)
 {
 	const struct cJSON *spec = json_get(lease, "spec");
-	const char *holder = json_string(json_get(spec, "holderIdentity"), "");
-	const char *time = json_string(json_get(spec, "renewTime"), "");
+	const char *holder = json_text(spec, "holderIdentity");
+	const char *time = json_text(spec, "renewTime");
 	char own[NODE_HOLDER_BYTES];
 	size_t length = strlen(registration->sign);
 
@@ -333,7 +333,7 @@ static void on_lease(struct registration *registration, const struct http_answer
 	memcpy(before, registration->sign, SIGN_BYTES);
 	(void) json_int64(json_get_path(tree, "spec.leaseDurationSeconds"), &seconds);
 	(void) snprintf(registration->lease_version, SERVER_VERSION_BYTES, "%s",
-			json_string(json_get_path(tree, "metadata.resourceVersion"), ""));
+			json_text_at(tree, "metadata.resourceVersion"));
 	(void) snprintf(registration->sign, SIGN_BYTES, "%s", registration->heartbeat);
 	read_sign(registration, tree);
 	judge(registration, before, seconds > 0 ? seconds : NODE_LEASE_SECONDS);
@@ -344,7 +344,7 @@ static void look_at_lease(struct registration *registration, const struct cJSON 
 	char path[CLUSTER_PATH_BYTES];
 
 	(void) snprintf(registration->node_uid, sizeof(registration->node_uid), "%s",
-			json_string(json_get_path(node, "metadata.uid"), ""));
+			json_text_at(node, "metadata.uid"));
 	node_read_heartbeat(node, registration->heartbeat);
 	registration->has_met = true;
 	if (lease_path(registration, false, path))

@@ -112,7 +112,7 @@ static void wait_until(struct server_events *events, struct item *item, uint64_t
 
 static bool is_own(const struct cJSON *event)
 {
-	return strcmp(json_string(json_get(event, "reportingComponent"), ""), "podvold") == 0;
+	return json_text_is(event, "reportingComponent", "podvold");
 }
 
 /* NULL: no memory. */
@@ -126,7 +126,7 @@ static struct item *item_new(struct server_events *events, const struct cJSON *t
 		return NULL;
 	}
 	item->key = key;
-	item->about = strdup(json_string(json_get(about, "uid"), ""));
+	item->about = strdup(json_text(about, "uid"));
 	if (item->about) {
 		HASH_ADD_KEYPTR(hh, events->items, item->key, strlen(item->key), item);
 		if (item->hh.tbl)

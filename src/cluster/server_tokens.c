@@ -94,9 +94,8 @@ static int read_token(struct wish *wish, const struct http_answer *answer)
 	if (r < 0)
 		return r;
 	status = json_get(tree, "status");
-	text = json_string(json_get(status, "token"), "");
-	wish->token.expires_usec =
-		timestamp_parse(json_string(json_get(status, "expirationTimestamp"), ""));
+	text = json_text(status, "token");
+	wish->token.expires_usec = timestamp_parse(json_text(status, "expirationTimestamp"));
 	if (*text == '\0' || strlen(text) > TOKEN_BYTES_MAX || wish->token.expires_usec == 0)
 		return failed_plain(&wish->why, -EPROTO,
 				    "the answer of the kube-apiserver has no token");

@@ -37,12 +37,10 @@ static void add_member(const struct cJSON *before, const struct cJSON *after, st
 /* RFC 7386: what a merge of @patch makes of @old is @new. */
 static void add_difference(const struct cJSON *old, const struct cJSON *new, struct cJSON *patch)
 {
-	const struct cJSON *item;
-
-	for (item = json_first(old); item; item = json_next(item))
+	JSON_FOREACH (item, old)
 		if (!json_get(new, json_key(item)))
 			(void) json_set_null(patch, json_key(item));
-	for (item = json_first(new); item; item = json_next(item))
+	JSON_FOREACH (item, new)
 		add_member(json_get(old, json_key(item)), item, patch);
 }
 

@@ -54,10 +54,9 @@ static void add_containers(struct cJSON *spec, struct cJSON *volumes, const char
 {
 	struct cJSON *list = json_new_array();
 
-	for (const struct cJSON *item = json_first(json_get(spec, key)); item;
-	     item = json_next(item)) {
+	JSON_FOREACH (item, json_get(spec, key)) {
 		const struct planned_container *planned =
-			find_container(plan, json_string(json_get(item, "name"), ""));
+			find_container(plan, json_text(item, "name"));
 		struct cJSON *container = planned ? json_copy(item) : NULL, *mounts;
 
 		if (!planned)

@@ -11,11 +11,7 @@
 
 bool metadata_has_finalizer(const struct cJSON *tree, const char *name)
 {
-	const struct cJSON *i = json_first(json_get_path(tree, "metadata.finalizers"));
-
-	while (i && strcmp(json_string(i, ""), name) != 0)
-		i = json_next(i);
-	return i != NULL;
+	return json_has_string(json_get_path(tree, "metadata.finalizers"), name);
 }
 
 bool object_has_finalizer(const struct object *object, const char *name)
@@ -32,9 +28,9 @@ bool object_has_finalizer(const struct object *object, const char *name)
 static int set_finalizer(struct cJSON *tree, const char *name, bool is_there)
 {
 	struct cJSON *metadata = json_ensure_object(tree, "metadata"), *list = json_new_array();
-	const struct cJSON *i = json_first(json_get(metadata, "finalizers"));
+	const struct cJSON *old = json_get(metadata, "finalizers");
 
-	for (; i; i = json_next(i))
+	JSON_FOREACH (i, old)
 		if (strcmp(json_string(i, ""), name) != 0)
 			(void) json_set(list, NULL, json_copy(i));
 	if (is_there)

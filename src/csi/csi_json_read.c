@@ -345,7 +345,7 @@ static int read_field(struct place *place, const struct cJSON *json,
 
 static int read_members(struct place *place, const struct cJSON *json, ProtobufCMessage *message)
 {
-	for (const struct cJSON *item = json_first(json); item; item = json_next(item)) {
+	JSON_FOREACH (item, json) {
 		const ProtobufCFieldDescriptor *field =
 			find_field(message->descriptor, json_key(item));
 		size_t before = place_enter(place, json_key(item));

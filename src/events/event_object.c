@@ -34,10 +34,9 @@ char *event_stored_key(const struct cJSON *tree)
 {
 	const struct cJSON *about = json_get(tree, "involvedObject");
 
-	return event_key(
-		json_string(json_get(about, "kind"), ""), json_string(json_get(about, "name"), ""),
-		json_string(json_get(about, "uid"), ""), json_string(json_get(tree, "reason"), ""),
-		json_string(json_get(tree, "message"), ""));
+	return event_key(json_text(about, "kind"), json_text(about, "name"),
+			 json_text(about, "uid"), json_text(tree, "reason"),
+			 json_text(tree, "message"));
 }
 
 /* ---- as an object ---- */

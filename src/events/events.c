@@ -334,9 +334,8 @@ static int compare_versions(const void *a, const void *b)
 
 static bool is_own(const struct events *events, const struct cJSON *tree)
 {
-	return strcmp(json_string(json_get(tree, "reportingComponent"), ""), "podvold") == 0 &&
-	       strcmp(json_string(json_get(tree, "reportingInstance"), ""),
-		      events->options.node_name) == 0;
+	return json_text_is(tree, "reportingComponent", "podvold") &&
+	       json_text_is(tree, "reportingInstance", events->options.node_name);
 }
 
 /* One that podvold recorded before is counted on. Without memory it is as an event of others. */
@@ -345,7 +344,7 @@ static void note_stored(struct events *events, const struct object *object)
 	cleanup_json struct cJSON *tree = object_tree(object);
 	cleanup_free char *key = is_own(events, tree) ? event_stored_key(tree) : NULL;
 	bool is_first = key && !find_key(events, key);
-	uint64_t last_usec = timestamp_parse(json_string(json_get(tree, "lastTimestamp"), ""));
+	uint64_t last_usec = timestamp_parse(json_text(tree, "lastTimestamp"));
 	int64_t count;
 	char *path = path_of(object);
 	struct event *event;
@@ -357,7 +356,7 @@ static void note_stored(struct events *events, const struct object *object)
 		return;
 	event->count =
 		json_int64(json_get(tree, "count"), &count) && count > 0 ? (uint64_t) count : 1;
-	event->first_usec = timestamp_parse(json_string(json_get(tree, "firstTimestamp"), ""));
+	event->first_usec = timestamp_parse(json_text(tree, "firstTimestamp"));
 }
 
 /* At start, and when so many changes came at once that some were missed. The store lists them by

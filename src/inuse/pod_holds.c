@@ -151,11 +151,10 @@ static const struct cJSON *find_state(const struct cJSON *status, const char *co
 					     "ephemeralContainerStatuses" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-		const struct cJSON *item = json_first(json_get(status, lists[i]));
+		const struct cJSON *item = json_find(json_get(status, lists[i]), "name", container);
 
-		for (; item; item = json_next(item))
-			if (strcmp(json_string(json_get(item, "name"), ""), container) == 0)
-				return json_get(item, "state");
+		if (item)
+			return json_get(item, "state");
 	}
 	return NULL;
 }

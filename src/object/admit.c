@@ -87,15 +87,6 @@ static const char *protection_finalizer(enum object_kind kind)
 	}
 }
 
-static bool has_element(const struct cJSON *list, const char *text)
-{
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
-		if (strcmp(json_string(item, ""), text) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The writer's finalizers and podvol's; NULL: no memory. */
 static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_kind kind)
 {
@@ -103,7 +94,7 @@ static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_
 	struct cJSON *copy = list ? json_copy(list) : json_new_array();
 	const char *own = protection_finalizer(kind);
 
-	if (copy && own && !has_element(copy, own) && json_set_string(copy, NULL, own) < 0) {
+	if (copy && own && !json_has_string(copy, own) && json_set_string(copy, NULL, own) < 0) {
 		json_free(copy);
 		return NULL;
 	}
@@ -159,7 +150,7 @@ static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
 {
 	if (json_get(old, "spec") || json_get(proposed, "spec"))
 		return json_equal(json_get(old, "spec"), json_get(proposed, "spec"));
-	for (const struct cJSON *item = json_first(proposed); item; item = json_next(item)) {
+	JSON_FOREACH (item, proposed) {
 		if (strcmp(json_key(item), "metadata") != 0 &&
 		    !json_equal(item, json_get(old, json_key(item))))
 			return false;
@@ -173,8 +164,8 @@ static int check_finalizers(const struct cJSON *old, const struct cJSON *propose
 	const struct cJSON *before = json_get(old, "finalizers");
 	const struct cJSON *now = json_get(proposed, "finalizers");
 
-	for (const struct cJSON *item = json_first(now); item; item = json_next(item)) {
-		if (!has_element(before, json_string(item, "")))
+	JSON_FOREACH (item, now) {
+		if (!json_has_string(before, json_string(item, "")))
 			return field_forbidden(FIELD(FIELD(NULL, "metadata"), "finalizers"),
 					       "no new finalizers can be added if the object is "
 					       "being deleted",

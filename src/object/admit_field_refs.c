@@ -99,7 +99,7 @@ static int check_field_ref(const struct cJSON *ref, const struct field *field,
 			   const char *const *fields, struct violations *found)
 {
 	const char *version = json_string(json_get(ref, "apiVersion"), "v1");
-	const char *path = json_string(json_get(ref, "fieldPath"), "");
+	const char *path = json_text(ref, "fieldPath");
 	const struct field *at = FIELD(field, "fieldPath");
 	char detail[PATH_BYTES_MAX + 64];
 	int r;
@@ -184,9 +184,9 @@ static int check_divisor(const struct cJSON *ref, const char *resource, const st
 static int check_resource_ref(const struct cJSON *ref, const struct field *field, bool is_file,
 			      struct violations *found)
 {
-	const char *resource = json_string(json_get(ref, "resource"), "");
+	const char *resource = json_text(ref, "resource");
 
-	if (is_file && *json_string(json_get(ref, "containerName"), "") == '\0')
+	if (is_file && *json_text(ref, "containerName") == '\0')
 		return field_required(FIELD(field, "containerName"), "", found);
 	if (*resource == '\0')
 		return field_required(FIELD(field, "resource"), "", found);

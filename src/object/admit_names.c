@@ -157,7 +157,7 @@ static int check_driver(const struct cJSON *source, const struct field *field,
 {
 	const struct cJSON *csi = json_get(source, "csi");
 
-	return csi ? csi_driver_name_validate(json_string(json_get(csi, "driver"), ""),
+	return csi ? csi_driver_name_validate(json_text(csi, "driver"),
 					      FIELD(FIELD(field, "csi"), "driver"), found)
 		   : 0;
 }
@@ -166,7 +166,7 @@ static int check_driver(const struct cJSON *source, const struct field *field,
 static int check_spec(const struct cJSON *spec, struct violations *found)
 {
 	const struct field *field = FIELD(NULL, "spec");
-	const char *node = json_string(json_get(spec, "nodeName"), "");
+	const char *node = json_text(spec, "nodeName");
 	size_t index = 0;
 	int r = check_driver(spec, field, found);
 

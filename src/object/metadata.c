@@ -27,7 +27,7 @@ int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree)
 		return -ENOMEM;
 	if (!row->namespaced)
 		json_remove(metadata, "namespace");
-	else if (*json_string(json_get(metadata, "namespace"), "") == '\0')
+	else if (*json_text(metadata, "namespace") == '\0')
 		return json_set_string(metadata, "namespace", "default");
 	return 0;
 }
@@ -46,7 +46,7 @@ static int check_annotations(const struct cJSON *annotations, const struct field
 {
 	size_t bytes = 0;
 
-	for (const struct cJSON *item = json_first(annotations); item; item = json_next(item))
+	JSON_FOREACH (item, annotations)
 		bytes += strlen(json_key(item)) + strlen(json_string(item, ""));
 	if (bytes > ANNOTATIONS_BYTES_MAX)
 		return field_invalid(field, "", "may not be more than 262144 bytes", found);
@@ -89,8 +89,8 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 {
 	const struct cJSON *metadata = json_get(tree, "metadata");
 	const struct field *field = FIELD(NULL, "metadata");
-	const char *name = json_string(json_get(metadata, "name"), "");
-	const char *uid = json_string(json_get(metadata, "uid"), "");
+	const char *name = json_text(metadata, "name");
+	const char *uid = json_text(metadata, "uid");
 	int r;
 
 	assert(row);
@@ -98,8 +98,8 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 		return field_required(FIELD(field, "name"), "name is required", found);
 	r = check_name(row, name, FIELD(field, "name"), found);
 	if (r == 0 && row->namespaced)
-		r = field_check_label(FIELD(field, "namespace"),
-				      json_string(json_get(metadata, "namespace"), ""), found);
+		r = field_check_label(FIELD(field, "namespace"), json_text(metadata, "namespace"),
+				      found);
 	if (r == 0 && !is_path_safe(uid))
 		r = field_invalid(
 			FIELD(field, "uid"), uid,
@@ -110,7 +110,7 @@ int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
 		r = check_annotations(json_get(metadata, "annotations"),
 				      FIELD(field, "annotations"), found);
 	if (r == 0)
-		r = check_resource_version(json_string(json_get(metadata, "resourceVersion"), ""),
+		r = check_resource_version(json_text(metadata, "resourceVersion"),
 					   FIELD(field, "resourceVersion"), found);
 	return r;
 }
@@ -132,8 +132,7 @@ void metadata_decode_stamp(const struct cJSON *metadata, struct arena *arena,
 	meta->uid = decode_text(json_get(metadata, "uid"), arena, meta->uid);
 	meta->deletion_timestamp = decode_text(json_get(metadata, "deletionTimestamp"), arena,
 					       meta->deletion_timestamp);
-	meta->creation_usec =
-		timestamp_parse(json_string(json_get(metadata, "creationTimestamp"), ""));
+	meta->creation_usec = timestamp_parse(json_text(metadata, "creationTimestamp"));
 	meta->resource_version =
 		strtoull(json_string(json_get(metadata, "resourceVersion"), "0"), NULL, 10);
 	meta->generation = generation > 0 ? (uint64_t) generation : 0;
@@ -145,8 +144,8 @@ void metadata_decode(const struct cJSON *tree, struct arena *arena, struct objec
 	const struct cJSON *metadata = json_get(tree, "metadata");
 
 	*ret = (struct object_meta){
-		.name = arena_string(arena, json_string(json_get(metadata, "name"), "")),
-		.name_space = arena_string(arena, json_string(json_get(metadata, "namespace"), "")),
+		.name = arena_text(arena, metadata, "name"),
+		.name_space = arena_text(arena, metadata, "namespace"),
 		.labels = labels_decode(json_get(metadata, "labels"), arena),
 	};
 	metadata_decode_stamp(metadata, arena, ret);

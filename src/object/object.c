@@ -95,8 +95,8 @@ void object_unref_pointer(const struct object **object)
 
 static int find_kind(const struct cJSON *tree, const struct kind_row **ret, struct failure *reterr)
 {
-	const char *version = json_string(json_get(tree, "apiVersion"), "");
-	const char *kind = json_string(json_get(tree, "kind"), "");
+	const char *version = json_text(tree, "apiVersion");
+	const char *kind = json_text(tree, "kind");
 
 	if (json_is_lost(tree))
 		return failed(reterr, -ENOMEM, "cannot make an object");

@@ -120,7 +120,7 @@ static void set_defaults(struct cJSON *tree, const struct make *make)
 	if (make->kind != KIND_POD)
 		return;
 	spec = json_ensure_object(tree, "spec");
-	if (json_string(json_get(spec, "nodeName"), "")[0] == '\0')
+	if (json_text(spec, "nodeName")[0] == '\0')
 		(void) json_set_string(spec, "nodeName", make->origin->node_name);
 }
 
@@ -128,7 +128,7 @@ static int edit_new(struct cJSON *tree, void *userdata)
 {
 	const struct make *make = userdata;
 	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-	const char *uid = json_string(json_get(metadata, "uid"), "");
+	const char *uid = json_text(metadata, "uid");
 
 	if (make->used_uid && strcmp(uid, make->used_uid) == 0)
 		json_remove(metadata, "uid");
@@ -159,21 +159,10 @@ static bool is_of_controllers(const char *annotation)
 static void keep_annotations(struct cJSON *metadata, const struct cJSON *stored)
 {
 	struct cJSON *annotations = json_ensure_object(metadata, "annotations");
-	const struct cJSON *i;
 
-	for (i = json_first(annotations_of(stored)); i; i = json_next(i))
+	JSON_FOREACH (i, annotations_of(stored))
 		if (is_of_controllers(json_key(i)) && !json_get(annotations, json_key(i)))
 			(void) json_set(annotations, json_key(i), json_copy(i));
-}
-
-static bool has_finalizer(const struct cJSON *finalizers, const char *name)
-{
-	const struct cJSON *i;
-
-	for (i = json_first(finalizers); i; i = json_next(i))
-		if (strcmp(json_string(i, ""), name) == 0)
-			return true;
-	return false;
 }
 
 /* A finalizer that a document leaves out must not let go of what it protects. */
@@ -182,13 +171,12 @@ static void keep_finalizers(struct cJSON *metadata, const struct cJSON *stored)
 	const struct cJSON *kept = json_get(json_get(stored, "metadata"), "finalizers");
 	const struct cJSON *wanted = json_get(metadata, "finalizers");
 	struct cJSON *all;
-	const struct cJSON *i;
 
 	if (json_count(kept) == 0)
 		return;
 	all = json_copy(kept);
-	for (i = json_first(wanted); i; i = json_next(i))
-		if (!has_finalizer(kept, json_string(i, "")))
+	JSON_FOREACH (i, wanted)
+		if (!json_has_string(kept, json_string(i, "")))
 			(void) json_set(all, NULL, json_copy(i));
 	(void) json_set(metadata, "finalizers", all);
 }

@@ -111,17 +111,17 @@ static int take_event(const struct object *event, void *userdata)
 	struct claim_reasons *reasons = userdata;
 	cleanup_json struct cJSON *tree = object_tree(event);
 	const struct cJSON *about = json_get(tree, "involvedObject");
-	const char *uid = json_string(json_get(about, "uid"), "");
-	const char *name = json_string(json_get(about, "name"), "");
-	const char *text = json_string(json_get(tree, "message"), "");
-	const char *why = json_string(json_get(tree, "reason"), "");
-	bool is_warning = strcmp(json_string(json_get(tree, "type"), ""), "Warning") == 0;
+	const char *uid = json_text(about, "uid");
+	const char *name = json_text(about, "name");
+	const char *text = json_text(tree, "message");
+	const char *why = json_text(tree, "reason");
+	bool is_warning = json_text_is(tree, "type", "Warning");
 	const struct object *claim;
 	int r;
 
 	if (!tree)
 		return -ENOMEM;
-	if (strcmp(json_string(json_get(about, "kind"), ""), "PersistentVolumeClaim") != 0)
+	if (!json_text_is(about, "kind", "PersistentVolumeClaim"))
 		return 0;
 	claim = store_get(reasons->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
 			  event->meta.name_space, name);

@@ -134,11 +134,6 @@ static bool value_of(const struct cJSON *item, enum gauge gauge, int64_t *ret)
 	return value != NULL;
 }
 
-static const char *text_of(const struct cJSON *item, const char *key)
-{
-	return json_string(json_get(item, key), "");
-}
-
 /* A copy at @texts, which moves on. */
 static const char *put_text(char **texts, const char *text)
 {
@@ -152,7 +147,7 @@ static const char *put_text(char **texts, const char *text)
 /* The names go to @texts, which moves on. */
 static bool read_row(const struct cJSON *item, char **texts, struct row *ret)
 {
-	const char *name_space = text_of(item, "namespace"), *claim = text_of(item, "claim");
+	const char *name_space = json_text(item, "namespace"), *claim = json_text(item, "claim");
 
 	if (*claim == '\0')
 		return false;
@@ -187,8 +182,9 @@ static size_t text_bytes(const struct cJSON *items)
 {
 	size_t bytes = 1;
 
-	for (const struct cJSON *item = json_first(items); item; item = json_next(item))
-		bytes += strlen(text_of(item, "namespace")) + strlen(text_of(item, "claim")) + 2;
+	JSON_FOREACH (item, items)
+		bytes +=
+			strlen(json_text(item, "namespace")) + strlen(json_text(item, "claim")) + 2;
 	return bytes;
 }
 
@@ -203,7 +199,7 @@ static void keep(struct claim_statistics *claims, const struct cJSON *items)
 		forget(claims);
 		return;
 	}
-	for (const struct cJSON *item = json_first(items); item; item = json_next(item))
+	JSON_FOREACH (item, items)
 		claims->count += read_row(item, &texts, &claims->rows[claims->count]);
 	keep_one_of_each(claims);
 }

@@ -201,8 +201,8 @@ static void set_condition(struct cJSON *status, const char *word, const char *me
 	struct cJSON *list = json_new_array(), *own;
 	char since[TIMESTAMP_BYTES];
 
-	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
-		if (strcmp(json_string(json_get(i, "type"), ""), POD_CONDITION) != 0)
+	JSON_FOREACH (i, old)
+		if (!json_text_is(i, "type", POD_CONDITION))
 			(void) json_set(list, NULL, json_copy(i));
 	own = json_add_object(list, NULL);
 	timestamp_print(since_usec, since);

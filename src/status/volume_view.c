@@ -258,16 +258,6 @@ static struct cJSON *add_missing(struct collection *collection, const struct obj
 	return item;
 }
 
-static bool has_row(const struct collection *collection, const char *volume)
-{
-	const struct cJSON *item;
-
-	for (item = json_first(collection->items); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "volume"), ""), volume) == 0)
-			return true;
-	return false;
-}
-
 /* Nothing is wrong with it, but who asks for the pod wonders where it is. */
 static void collect_idle(struct collection *collection, const struct object *pod)
 {
@@ -277,7 +267,7 @@ static void collect_idle(struct collection *collection, const struct object *pod
 	for (size_t i = 0; i < pod->pod->volume_count; i++) {
 		const char *volume = pod->pod->volumes[i].name;
 
-		if (!has_row(collection, volume) &&
+		if (!json_find(collection->items, "volume", volume) &&
 		    (with->explain_idle(with->userdata, pod, &why) ||
 		     pod_idle_explain_volume(pod, volume, &why)))
 			(void) add_missing(collection, pod, volume, "none", why.text);

@@ -90,9 +90,8 @@ static gid_t primary_group(const struct cJSON *spec, const char *container)
 
 	(void) json_int64(json_get(json_get(spec, "securityContext"), "runAsGroup"), &group);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		for (const struct cJSON *item = json_first(json_get(spec, lists[i])); item;
-		     item = json_next(item))
-			if (strcmp(json_string(json_get(item, "name"), ""), container) == 0)
+		JSON_FOREACH (item, json_get(spec, lists[i]))
+			if (json_text_is(item, "name", container))
 				(void) json_int64(
 					json_get(json_get(item, "securityContext"), "runAsGroup"),
 					&group);

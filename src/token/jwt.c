@@ -90,11 +90,9 @@ static int read_header(const char *text, size_t length, struct jwt *jwt)
 
 	if (r < 0)
 		return r;
-	if (strcmp(json_string(json_get(header, "alg"), ""), ALGORITHM) != 0 ||
-	    json_get(header, "crit"))
+	if (!json_text_is(header, "alg", ALGORITHM) || json_get(header, "crit"))
 		return -EINVAL;
-	(void) snprintf(jwt->key_id, sizeof(jwt->key_id), "%s",
-			json_string(json_get(header, "kid"), ""));
+	(void) snprintf(jwt->key_id, sizeof(jwt->key_id), "%s", json_text(header, "kid"));
 	return 0;
 }
 

@@ -111,8 +111,7 @@ bool claims_match(const struct cJSON *claims, const struct claims_context *conte
 	print_subject(grant, subject);
 	return claims_read_times(claims, &times) == 0 &&
 	       times.expires - times.issued == context->seconds &&
-	       strcmp(json_string(json_get(claims, "iss"), ""), context->url) == 0 &&
-	       strcmp(json_string(json_get(claims, "sub"), ""), subject) == 0 &&
+	       json_text_is(claims, "iss", context->url) && json_text_is(claims, "sub", subject) &&
 	       json_equal(json_get(claims, "aud"), audiences) &&
 	       json_equal(json_get(claims, "kubernetes.io"), identity);
 }
@@ -142,7 +141,7 @@ int claims_read_times(const struct cJSON *claims, struct claims_times *ret)
 	if (until_refresh > TOKEN_DAY_SECONDS)
 		until_refresh = TOKEN_DAY_SECONDS;
 	times.refresh_usec = (uint64_t) (times.issued + until_refresh) * USEC_PER_SEC -
-			     jitter_of(json_string(json_get(claims, "jti"), ""));
+			     jitter_of(json_text(claims, "jti"));
 	*ret = times;
 	return 0;
 }

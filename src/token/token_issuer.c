@@ -140,8 +140,7 @@ int token_issuer_review(struct token_issuer *issuer, const char *text, struct cJ
 	if (r < 0)
 		return r;
 	(void) pthread_mutex_lock(&issuer->mutex);
-	if (!is_signed(issuer, &jwt) ||
-	    strcmp(json_string(json_get(jwt.claims, "iss"), ""), issuer->url) != 0)
+	if (!is_signed(issuer, &jwt) || !json_text_is(jwt.claims, "iss", issuer->url))
 		r = failed_plain(reterr, -EINVAL, "the token was not signed by this issuer");
 	(void) pthread_mutex_unlock(&issuer->mutex);
 	if (r == 0)

@@ -269,7 +269,7 @@ static int check_csi(const struct cJSON *csi, struct failure *reterr)
 {
 	static const char suffix[] = "SecretRef";
 
-	for (const struct cJSON *at = json_first(csi); at; at = json_next(at)) {
+	JSON_FOREACH (at, csi) {
 		size_t length = strlen(json_key(at));
 
 		if (length >= strlen(suffix) &&
@@ -284,7 +284,7 @@ static int check_annotations(const struct cJSON *annotations, struct failure *re
 {
 	static const char prefix[] = "volume.kubernetes.io/provisioner-deletion-secret-";
 
-	for (const struct cJSON *at = json_first(annotations); at; at = json_next(at))
+	JSON_FOREACH (at, annotations)
 		if (strncmp(json_key(at), prefix, strlen(prefix)) == 0)
 			return refuse_source(annotations, "metadata.annotations", json_key(at),
 					     reterr);

@@ -145,12 +145,11 @@ static bool read_token(struct exchange *exchange, struct named_token *ret)
 					       seconds < 1 || seconds > TOKEN_SECONDS_MAX))
 		reply_refusal(exchange, API_INVALID, "seconds: not from 1 to %d",
 			      TOKEN_SECONDS_MAX);
-	else if (strlen(json_string(json_get(body, "name"), "")) >= sizeof(ret->name))
+	else if (strlen(json_text(body, "name")) >= sizeof(ret->name))
 		reply_refusal(exchange, API_INVALID, "name: longer than %d characters",
 			      TOKEN_NAME_BYTES - 1);
 	else
-		(void) snprintf(ret->name, sizeof(ret->name), "%s",
-				json_string(json_get(body, "name"), ""));
+		(void) snprintf(ret->name, sizeof(ret->name), "%s", json_text(body, "name"));
 	if (seconds > 0)
 		ret->expires_usec = ret->created_usec + (uint64_t) seconds * USEC_PER_SEC;
 	return exchange->status == 0;

@@ -54,11 +54,6 @@ static struct cJSON *begin_answer(struct cJSON *body, const char *version, const
 
 /* ---- what may I do ---- */
 
-static const char *text_of(const struct cJSON *tree, const char *key)
-{
-	return json_string(json_get(tree, key), "");
-}
-
 void self_review_access(struct exchange *exchange)
 {
 	static const char kind[] = "SelfSubjectAccessReview";
@@ -66,7 +61,7 @@ void self_review_access(struct exchange *exchange)
 	const struct cJSON *spec = json_get(body, "spec");
 	const struct cJSON *resource = json_get(spec, "resourceAttributes");
 	const struct cJSON *other = json_get(spec, "nonResourceAttributes");
-	struct access access = { .verb = text_of(resource ? resource : other, "verb") };
+	struct access access = { .verb = json_text(resource ? resource : other, "verb") };
 	struct cJSON *status;
 	const char *why;
 	bool allowed;
@@ -80,13 +75,13 @@ void self_review_access(struct exchange *exchange)
 		return;
 	}
 	if (resource) {
-		access.group = text_of(resource, "group");
-		access.resource = text_of(resource, "resource");
-		access.subresource = text_of(resource, "subresource");
-		access.name_space = text_of(resource, "namespace");
-		access.name = text_of(resource, "name");
+		access.group = json_text(resource, "group");
+		access.resource = json_text(resource, "resource");
+		access.subresource = json_text(resource, "subresource");
+		access.name_space = json_text(resource, "namespace");
+		access.name = json_text(resource, "name");
 	} else {
-		access.path = text_of(other, "path");
+		access.path = json_text(other, "path");
 		access.path += *access.path == '/';
 	}
 	allowed = authorize(exchange->rights, &access, &why);

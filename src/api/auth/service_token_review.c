@@ -19,10 +19,9 @@
 static bool is_there(struct store *store, enum object_kind kind, const char *name_space,
 		     const struct cJSON *named)
 {
-	const struct object *object =
-		store_get(store, kind, name_space, json_string(json_get(named, "name"), ""));
+	const struct object *object = store_get(store, kind, name_space, json_text(named, "name"));
 
-	return object && strcmp(object->meta.uid, json_string(json_get(named, "uid"), "")) == 0;
+	return object && json_text_is(named, "uid", object->meta.uid);
 }
 
 static int check_objects(struct store *store, const struct cJSON *identity, struct failure *reterr)
@@ -35,7 +34,7 @@ static int check_objects(struct store *store, const struct cJSON *identity, stru
 		{ "pod", "pod", KIND_POD },
 		{ "secret", "secret", KIND_SECRET },
 	};
-	const char *name_space = json_string(json_get(identity, "namespace"), "");
+	const char *name_space = json_text(identity, "namespace");
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct cJSON *named = json_get(identity, rows[i].key);
@@ -48,24 +47,16 @@ static int check_objects(struct store *store, const struct cJSON *identity, stru
 	return 0;
 }
 
-static bool holds(const struct cJSON *list, const char *text)
-{
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
-		if (strcmp(json_string(item, ""), text) == 0)
-			return true;
-	return false;
-}
-
 /* Those that were asked for and that the token has; who names none means the issuer's own. */
 static struct cJSON *common_audiences(const struct cJSON *asked, const struct cJSON *audiences,
 				      const char *own)
 {
 	struct cJSON *common = json_new_array();
 
-	for (const struct cJSON *item = json_first(asked); item; item = json_next(item))
-		if (holds(audiences, json_string(item, "")))
+	JSON_FOREACH (item, asked)
+		if (json_has_string(audiences, json_string(item, "")))
 			(void) json_set_string(common, NULL, json_string(item, ""));
-	if (json_count(asked) == 0 && holds(audiences, own))
+	if (json_count(asked) == 0 && json_has_string(audiences, own))
 		(void) json_set_string(common, NULL, own);
 	return common;
 }
@@ -90,13 +81,12 @@ static void add_user(struct cJSON *status, const struct cJSON *claims)
 	struct cJSON *user = json_add_object(status, "user"), *groups, *extra;
 	char group[300];
 
-	(void) json_set_string(user, "username", json_string(json_get(claims, "sub"), ""));
-	(void) json_set_string(user, "uid",
-			       json_string(json_get_path(identity, "serviceaccount.uid"), ""));
+	(void) json_set_string(user, "username", json_text(claims, "sub"));
+	(void) json_set_string(user, "uid", json_text_at(identity, "serviceaccount.uid"));
 	groups = json_add_array(user, "groups");
 	(void) json_set_string(groups, NULL, "system:serviceaccounts");
 	(void) snprintf(group, sizeof(group), "system:serviceaccounts:%s",
-			json_string(json_get(identity, "namespace"), ""));
+			json_text(identity, "namespace"));
 	(void) json_set_string(groups, NULL, group);
 	(void) json_set_string(groups, NULL, "system:authenticated");
 	extra = json_add_object(user, "extra");
@@ -112,8 +102,7 @@ static void fill_status(struct exchange *exchange, struct token_issuer *issuer,
 {
 	cleanup_json struct cJSON *claims = NULL, *audiences = NULL;
 	struct failure why = { .error = 0 };
-	int r = token_issuer_review(issuer, json_string(json_get(spec, "token"), ""), &claims,
-				    &why);
+	int r = token_issuer_review(issuer, json_text(spec, "token"), &claims, &why);
 
 	if (r == 0)
 		r = check_objects(agent_store(exchange->agent), json_get(claims, "kubernetes.io"),
@@ -141,7 +130,7 @@ void service_tokens_review(struct exchange *exchange)
 
 	if (!body)
 		return;
-	if (*json_string(json_get(spec, "token"), "") == '\0') {
+	if (*json_text(spec, "token") == '\0') {
 		reply_refusal(exchange, API_BAD_REQUEST, "spec.token: Required value");
 		return;
 	}

@@ -136,7 +136,7 @@ static bool read_audiences(struct token_call *call)
 {
 	const struct cJSON *list = json_get(call->spec, "audiences");
 
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		if (!json_is_string(item))
 			return refuse_field(call, "spec.audiences", "Invalid value: no string");
 		if (call->grant.audience_count == TOKEN_AUDIENCES_MAX)
@@ -150,11 +150,11 @@ static bool read_audiences(struct token_call *call)
 static const struct kind_row *bindable(const struct cJSON *reference)
 {
 	static const enum object_kind kinds[] = { KIND_POD, KIND_SECRET, KIND_NODE };
-	const char *kind = json_string(json_get(reference, "kind"), "");
+	const char *kind = json_text(reference, "kind");
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strcmp(kind_row(kinds[i])->name, kind) == 0 &&
-		    strcmp(json_string(json_get(reference, "apiVersion"), ""), "v1") == 0)
+		    json_text_is(reference, "apiVersion", "v1"))
 			return kind_row(kinds[i]);
 	return NULL;
 }
@@ -187,7 +187,7 @@ static bool read_bound(struct token_call *call)
 {
 	const struct cJSON *reference = json_get(call->spec, "boundObjectRef");
 	const struct kind_row *row = bindable(reference);
-	const char *name = json_string(json_get(reference, "name"), "");
+	const char *name = json_text(reference, "name");
 	char message[MESSAGE_BYTES];
 
 	if (!reference || json_is_null(reference))
@@ -196,8 +196,7 @@ static bool read_bound(struct token_call *call)
 		(void) snprintf(message, sizeof(message),
 				"cannot bind token to object of type %.64s %.64s: it is Pod, "
 				"Secret or Node of v1",
-				json_string(json_get(reference, "apiVersion"), ""),
-				json_string(json_get(reference, "kind"), ""));
+				json_text(reference, "apiVersion"), json_text(reference, "kind"));
 		return refuse(call, API_BAD_REQUEST, message);
 	}
 	call->grant.bound = store_get(agent_store(call->exchange->agent), row->kind,
@@ -207,7 +206,7 @@ static bool read_bound(struct token_call *call)
 				name);
 		return refuse(call, API_NOT_FOUND, message);
 	}
-	return check_bound(call, row, json_string(json_get(reference, "uid"), ""));
+	return check_bound(call, row, json_text(reference, "uid"));
 }
 
 static bool find_account(struct token_call *call)

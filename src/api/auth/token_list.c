@@ -62,19 +62,18 @@ static int check_name(const char *name, struct failure *reterr)
 
 static int read_token(const struct cJSON *item, struct named_token *ret, struct failure *reterr)
 {
-	const char *name = json_string(json_get(item, "name"), "");
-	const char *expires = json_string(json_get(item, "expires"), "");
+	const char *name = json_text(item, "name");
+	const char *expires = json_text(item, "expires");
 	int r = check_name(name, reterr);
 
 	if (r < 0)
 		return r;
 	(void) snprintf(ret->name, sizeof(ret->name), "%s", name);
-	ret->rights = role_rights(json_string(json_get(item, "role"), ""));
-	ret->created_usec = timestamp_parse(json_string(json_get(item, "created"), ""));
+	ret->rights = role_rights(json_text(item, "role"));
+	ret->created_usec = timestamp_parse(json_text(item, "created"));
 	ret->expires_usec = *expires ? timestamp_parse(expires) : 0;
 	if (ret->rights == 0 || (*expires && ret->expires_usec == 0) ||
-	    read_hex(json_string(json_get(item, "sha256"), ""), ret->digest, sizeof(ret->digest)) <
-		    0)
+	    read_hex(json_text(item, "sha256"), ret->digest, sizeof(ret->digest)) < 0)
 		return failed_plain(reterr, -EINVAL, "role, sha256 or expires of '%s' is bad",
 				    name);
 	return 0;
@@ -92,9 +91,9 @@ static bool is_user_name(const char *name)
 static int read_revoked(const struct cJSON *item, struct revoked_certificates *ret,
 			struct failure *reterr)
 {
-	const char *name = json_string(json_get(item, "name"), "");
+	const char *name = json_text(item, "name");
 
-	ret->before_usec = timestamp_parse(json_string(json_get(item, "before"), ""));
+	ret->before_usec = timestamp_parse(json_text(item, "before"));
 	if (!is_user_name(name) || ret->before_usec == 0)
 		return failed_plain(reterr, -EINVAL,
 				    "name or before of a revoked certificate "

@@ -39,7 +39,7 @@ struct cJSON *docker_body(struct exchange *exchange)
 
 const char *docker_word(struct exchange *exchange, const struct cJSON *body, const char *key)
 {
-	const char *word = json_string(json_get(body, key), "");
+	const char *word = json_text(body, key);
 	size_t length = strlen(word);
 
 	if (length > 0 && length <= API_DOCKER_NAME_BYTES_MAX) {

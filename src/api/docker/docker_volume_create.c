@@ -413,9 +413,8 @@ static bool find_user(struct agent *agent, const struct docker_volume *volume, c
 	cleanup_json struct cJSON *tree = agent_view_volumes(agent, NULL);
 	size_t length = strlen(volume->object_name);
 
-	for (const struct cJSON *item = json_first(json_get(tree, "items")); item;
-	     item = json_next(item)) {
-		const char *key = json_string(json_get(item, "pod"), "");
+	JSON_FOREACH (item, json_get(tree, "items")) {
+		const char *key = json_text(item, "pod");
 		const char *slash = strchr(key, '/');
 
 		if (!slash || strncmp(slash + 1, volume->object_name, length) != 0 ||

@@ -121,7 +121,7 @@ static bool has_failed(const struct mount_call *call)
 	cleanup_json struct cJSON *tree = pod ? agent_view_volumes(call->agent, pod) : NULL;
 	const struct cJSON *item = json_first(json_get(tree, "items"));
 
-	return !pod || *json_string(json_get(item, "error"), "") != '\0';
+	return !pod || *json_text(item, "error") != '\0';
 }
 
 static void begin_wait(struct mount_call *call);

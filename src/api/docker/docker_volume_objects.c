@@ -211,7 +211,7 @@ bool docker_mounted_path(struct agent *agent, const struct object *pod, char *bu
 	cleanup_json struct cJSON *tree = agent_view_volumes(agent, pod);
 	const struct cJSON *item = json_first(json_get(tree, "items"));
 
-	if (strcmp(json_string(json_get(item, "state"), ""), "mounted") != 0)
+	if (!json_text_is(item, "state", "mounted"))
 		return false;
 	copy_text(buffer, bytes, json_get(item, "path"));
 	return *buffer != '\0';

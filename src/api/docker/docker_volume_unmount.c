@@ -63,17 +63,15 @@ static void match_mounted(struct unmount_call *call)
 {
 	cleanup_json struct cJSON *tree = agent_view_volumes(call->agent, NULL);
 
-	for (const struct cJSON *item = json_first(json_get(tree, "items")); item;
-	     item = json_next(item)) {
-		const char *key = json_string(json_get(item, "pod"), "");
+	JSON_FOREACH (item, json_get(tree, "items")) {
+		const char *key = json_text(item, "pod");
 		const char *slash = strchr(key, '/');
 
 		if (!slash || strcmp(slash + 1, call->pod_name) != 0)
 			continue;
 		(void) snprintf(call->name_space, sizeof(call->name_space), "%.*s",
 				(int) (slash - key), key);
-		(void) snprintf(call->uid, sizeof(call->uid), "%s",
-				json_string(json_get(item, "podUID"), ""));
+		(void) snprintf(call->uid, sizeof(call->uid), "%s", json_text(item, "podUID"));
 	}
 }
 
@@ -86,9 +84,9 @@ static int release(const struct unmount_call *call, struct failure *reterr)
 
 	for (const struct cJSON *item = json_first(json_get(tree, "items")); item && r == 0;
 	     item = json_next(item))
-		if (strcmp(json_string(json_get(item, "kind"), ""), "explicit") == 0)
-			r = agent_hold_remove(call->agent, call->uid,
-					      json_string(json_get(item, "id"), ""), reterr);
+		if (json_text_is(item, "kind", "explicit"))
+			r = agent_hold_remove(call->agent, call->uid, json_text(item, "id"),
+					      reterr);
 	return r;
 }
 

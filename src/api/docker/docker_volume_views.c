@@ -67,8 +67,7 @@ static void add_claim(struct cJSON *status, struct agent *agent, const struct do
 	(void) json_set_string(status, "phase",
 			       claim ? json_string(json_get_path(tree, "status.phase"), "Pending")
 				     : "Lost");
-	(void) json_set_string(status, "capacity",
-			       json_string(json_get_path(tree, "status.capacity.storage"), ""));
+	(void) json_set_string(status, "capacity", json_text_at(tree, "status.capacity.storage"));
 }
 
 /* ---- one volume ---- */

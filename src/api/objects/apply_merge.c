@@ -48,7 +48,7 @@ static struct cJSON *remembered(const struct cJSON *present)
 	const struct cJSON *annotations = json_get(json_get(present, "metadata"), "annotations");
 	struct cJSON *tree = NULL;
 
-	(void) read_json(json_string(json_get(annotations, LAST_APPLIED), ""), &tree, NULL);
+	(void) read_json(json_text(annotations, LAST_APPLIED), &tree, NULL);
 	if (json_is_object(tree))
 		return tree;
 	json_free(tree);

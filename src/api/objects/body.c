@@ -156,12 +156,12 @@ int body_make_name(const char *base, char name[BODY_NAME_BYTES])
 static int generate_name(struct exchange *exchange, struct cJSON *tree)
 {
 	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-	const char *base = json_string(json_get(metadata, "generateName"), "");
+	const char *base = json_text(metadata, "generateName");
 	char name[BODY_NAME_BYTES];
 	int r;
 
 	if (exchange->method != METHOD_POST || *base == '\0' ||
-	    *json_string(json_get(metadata, "name"), "") != '\0')
+	    *json_text(metadata, "name") != '\0')
 		return 0;
 	r = body_make_name(base, name);
 	if (r == 0)
@@ -224,9 +224,8 @@ int body_check_fields(struct exchange *exchange, const struct kind_row *row,
 void body_refuse_object(struct exchange *exchange, const struct kind_row *row,
 			const struct cJSON *tree, int error, const struct failure *why)
 {
-	const struct reply_details details = {
-		.row = row, .name = json_string(json_get_path(tree, "metadata.name"), "")
-	};
+	const struct reply_details details = { .row = row,
+					       .name = json_text_at(tree, "metadata.name") };
 	struct violations found;
 
 	/* What was refused for another reason, its size, breaks no rule of a field. */

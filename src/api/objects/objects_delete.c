@@ -104,7 +104,7 @@ static int check_options(struct exchange *exchange, const struct cJSON *tree,
 
 static int check_dry_run(struct exchange *exchange, const struct cJSON *list, bool *ret)
 {
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		if (strcmp(json_string(item, ""), "All") != 0) {
 			refuse_options(exchange, "DeleteOptions",
 				       "dryRun: Unsupported value: supported values: \"All\"");

@@ -156,7 +156,7 @@ static int take_name(struct cJSON *tree, void *userdata)
 {
 	char **base = userdata;
 
-	*base = strdup(json_string(json_get(json_get(tree, "metadata"), "generateName"), ""));
+	*base = strdup(json_text(json_get(tree, "metadata"), "generateName"));
 	return *base ? 0 : -ENOMEM;
 }
 

@@ -250,7 +250,7 @@ int protobuf_parse(const void *bytes, size_t length, protobuf_chooser *choose, v
 	span.at += sizeof(magic);
 	r = tree ? read_envelope(span, tree, &raw) : -ENOMEM;
 	if (r == 0)
-		members = choose(userdata, json_string(json_get(tree, "kind"), ""));
+		members = choose(userdata, json_text(tree, "kind"));
 	if (r == 0)
 		r = members ? read_message(raw, members, tree) : -EINVAL;
 	if (r == 0)

@@ -216,7 +216,7 @@ static void put_message(struct packer *packer, unsigned int field, const struct 
 static void put_parameter(struct packer *packer, unsigned int field, const struct cJSON *tree)
 {
 	enum { PARAMETER = 1, BODY = 1, NON_BODY = 2, QUERY = 3, PATH = 4 };
-	const char *in = json_string(json_get(tree, "in"), "");
+	const char *in = json_text(tree, "in");
 	size_t item = begin(packer, field), parameter = begin(packer, PARAMETER), non_body;
 
 	if (strcmp(in, "body") == 0) {
@@ -238,7 +238,7 @@ static void put_map(struct packer *packer, const struct cJSON *map,
 {
 	enum { NAME = 1, VALUE = 2 };
 
-	for (const struct cJSON *member = json_first(map); member; member = json_next(member)) {
+	JSON_FOREACH (member, map) {
 		size_t entry = begin(packer, number), value;
 
 		put_text(packer, NAME, json_key(member));
@@ -256,7 +256,7 @@ static void put_map(struct packer *packer, const struct cJSON *map,
 static void put_list(struct packer *packer, const struct cJSON *list,
 		     const struct message_field *field, unsigned int number)
 {
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		if (field->how == HOW_TEXTS)
 			put_text(packer, number, json_string(item, ""));
 		else
@@ -318,7 +318,7 @@ static const struct message_field *find_field(const struct message *message, con
 static void put_members(struct packer *packer, const struct cJSON *tree,
 			const struct message *message)
 {
-	for (const struct cJSON *member = json_first(tree); member; member = json_next(member)) {
+	JSON_FOREACH (member, tree) {
 		const struct message_field *field = find_field(message, json_key(member));
 		size_t start;
 

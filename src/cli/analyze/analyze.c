@@ -16,11 +16,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *step_text(const struct cJSON *item, const char *key)
-{
-	return json_string(json_get(item, key), "");
-}
-
 int64_t step_number(const struct cJSON *item, const char *key)
 {
 	int64_t number = 0;
@@ -41,9 +36,9 @@ int64_t step_ended(const struct cJSON *step)
 
 const char *step_volume(const struct cJSON *step)
 {
-	const char *volume = step_text(step, "volume");
+	const char *volume = json_text(step, "volume");
 
-	return *volume ? volume : step_text(step, "uniqueName");
+	return *volume ? volume : json_text(step, "uniqueName");
 }
 
 void took_print(int64_t usec, char text[TOOK_BYTES])
@@ -60,8 +55,8 @@ void took_print(int64_t usec, char text[TOOK_BYTES])
 
 static bool is_of_pod(const struct analysis *analysis, const struct cJSON *step)
 {
-	return strcmp(step_text(step, "pod"), analysis->pod) == 0 ||
-	       strcmp(step_text(step, "podUID"), analysis->pod) == 0;
+	return json_text_is(step, "pod", analysis->pod) ||
+	       json_text_is(step, "podUID", analysis->pod);
 }
 
 /* A device that was there before the pod is one of its volumes, too. */
@@ -69,11 +64,11 @@ static bool is_of_its_device(const struct analysis *analysis, const struct cJSON
 {
 	const struct cJSON *other = json_first(json_get(analysis->view, "items"));
 
-	if (*step_text(step, "podUID"))
+	if (*json_text(step, "podUID"))
 		return false;
 	for (; other; other = json_next(other))
 		if (is_of_pod(analysis, other) &&
-		    strcmp(step_text(other, "uniqueName"), step_text(step, "uniqueName")) == 0)
+		    json_text_is(other, "uniqueName", json_text(step, "uniqueName")))
 			return true;
 	return false;
 }
@@ -101,7 +96,7 @@ static bool is_set_up(const struct cJSON *step)
 	static const char *const names[] = { "volume_mount", "map_volume", "mount_device" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strcmp(step_text(step, "step"), names[i]) == 0)
+		if (json_text_is(step, "step", names[i]))
 			return true;
 	return false;
 }
@@ -110,11 +105,11 @@ static bool is_set_up(const struct cJSON *step)
 static bool was_mounted(const struct analysis *analysis, size_t at, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!*step_text(analysis->steps[i], "error") &&
-		    strcmp(step_text(analysis->steps[i], "podUID"),
-			   step_text(analysis->steps[at], "podUID")) == 0 &&
-		    strcmp(step_text(analysis->steps[i], "uniqueName"),
-			   step_text(analysis->steps[at], "uniqueName")) == 0)
+		if (!*json_text(analysis->steps[i], "error") &&
+		    json_text_is(analysis->steps[i], "podUID",
+				 json_text(analysis->steps[at], "podUID")) &&
+		    json_text_is(analysis->steps[i], "uniqueName",
+				 json_text(analysis->steps[at], "uniqueName")))
 			return true;
 	return false;
 }
@@ -126,21 +121,21 @@ void analysis_set_up(struct analysis *analysis, const struct cJSON **ret_last)
 
 	*ret_last = NULL;
 	for (size_t i = 0; i < analysis->count; i++)
-		if (*step_text(analysis->steps[i], "podUID"))
-			uid = step_text(analysis->steps[i], "podUID");
+		if (*json_text(analysis->steps[i], "podUID"))
+			uid = json_text(analysis->steps[i], "podUID");
 	for (size_t i = 0; i < analysis->count; i++) {
-		const char *of = step_text(analysis->steps[i], "podUID");
+		const char *of = json_text(analysis->steps[i], "podUID");
 
 		if (is_set_up(analysis->steps[i]) && (!*of || strcmp(of, uid) == 0))
 			analysis->steps[kept++] = analysis->steps[i];
 	}
 	analysis->count = kept;
 	for (size_t i = 0; i < kept; i++)
-		if (*step_text(analysis->steps[i], "podUID") &&
-		    !*step_text(analysis->steps[i], "error") && !was_mounted(analysis, i, i))
+		if (*json_text(analysis->steps[i], "podUID") &&
+		    !*json_text(analysis->steps[i], "error") && !was_mounted(analysis, i, i))
 			*ret_last = analysis->steps[i];
 	for (size_t i = 0; i < kept; i++)
-		if (*step_text(analysis->steps[i], "podUID") && !was_mounted(analysis, i, kept))
+		if (*json_text(analysis->steps[i], "podUID") && !was_mounted(analysis, i, kept))
 			*ret_last = NULL; /* it is not complete */
 	while (*ret_last && kept > 0 && analysis->steps[kept - 1] != *ret_last)
 		kept--;
@@ -173,7 +168,7 @@ static void print_slowest(const struct cJSON *step, char *text, size_t size)
 	most_usec = step_number(slowest, "tookMicroseconds");
 	took_print(waited_usec > most_usec ? waited_usec : most_usec, took);
 	(void) snprintf(text, size, "%s %s",
-			waited_usec > most_usec ? "waiting" : step_text(slowest, "name"), took);
+			waited_usec > most_usec ? "waiting" : json_text(slowest, "name"), took);
 }
 
 static int analyze_blame(struct analysis *analysis)
@@ -184,10 +179,10 @@ static int analyze_blame(struct analysis *analysis)
 	qsort(analysis->steps, analysis->count, sizeof(*analysis->steps), compare_took);
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct cJSON *step = analysis->steps[i];
-		const char *pod = step_text(step, "pod"), *error = step_text(step, "error");
+		const char *pod = json_text(step, "pod"), *error = json_text(step, "error");
 		char took[TOOK_BYTES], slowest[256];
 		const char *cells[ARRAY_SIZE(columns)] = {
-			took,    *pod ? pod : "-",    step_volume(step), step_text(step, "step"),
+			took,    *pod ? pod : "-",    step_volume(step), json_text(step, "step"),
 			slowest, *error ? error : "-"
 		};
 

@@ -17,8 +17,7 @@ struct analysis {
 	size_t count;
 };
 
-/* A member of a step or stage; "" and 0 when there is none. */
-const char *step_text(const struct cJSON *item, const char *key);
+/* A member of a step or stage; 0 when there is none. */
 int64_t step_number(const struct cJSON *item, const char *key);
 /* Microseconds since 1970. */
 int64_t step_began(const struct cJSON *step);

@@ -24,18 +24,18 @@ static void print_step(struct cli *cli, const struct cJSON *step, int depth, int
 {
 	const struct cJSON *stage = json_first(json_get(step, "stages"));
 	int64_t after = step_began(step) - begin_usec;
-	const char *error = step_text(step, "error");
+	const char *error = json_text(step, "error");
 	char at[TOOK_BYTES], took[TOOK_BYTES], text[LINE_BYTES];
 
 	took_print(after, at);
 	took_print(step_number(step, "tookMicroseconds"), took);
 	(void) snprintf(text, sizeof(text), "%s %s @%s +%s%s%s", step_volume(step),
-			step_text(step, "step"), at, took, *error ? ": " : "", error);
+			json_text(step, "step"), at, took, *error ? ": " : "", error);
 	print_line(cli, depth, "└─", text);
 	for (; stage; stage = json_next(stage)) {
 		took_print(after + step_number(stage, "afterMicroseconds"), at);
 		took_print(step_number(stage, "tookMicroseconds"), took);
-		(void) snprintf(text, sizeof(text), "%s @%s +%s", step_text(stage, "name"), at,
+		(void) snprintf(text, sizeof(text), "%s @%s +%s", json_text(stage, "name"), at,
 				took);
 		print_line(cli, depth + 1, "│ ", text);
 	}
@@ -47,7 +47,7 @@ static const struct cJSON *newest_failure(const struct analysis *analysis)
 	const struct cJSON *newest = analysis->steps[0];
 
 	for (size_t i = 0; i < analysis->count; i++)
-		if (*step_text(analysis->steps[i], "error"))
+		if (*json_text(analysis->steps[i], "error"))
 			newest = analysis->steps[i];
 	return newest;
 }
@@ -78,8 +78,7 @@ int analyze_critical_chain(struct analysis *analysis)
 		     cli->out);
 	print_line(cli, 0, "", text);
 	for (size_t i = analysis->count; i-- > 0;)
-		if (strcmp(step_text(analysis->steps[i], "uniqueName"),
-			   step_text(last, "uniqueName")) == 0)
+		if (json_text_is(analysis->steps[i], "uniqueName", json_text(last, "uniqueName")))
 			print_step(cli, analysis->steps[i], depth++, begin_usec);
 	return EXIT_DONE;
 }

@@ -74,8 +74,8 @@ static void print_calls(struct plot *plot, const struct cJSON *step, const struc
 		after = step_number(call, "beganMonotonic") - step_number(step, "beganMonotonic");
 		if (after < 0 || after > step_number(step, "tookMicroseconds"))
 			continue;
-		(void) snprintf(text, sizeof(text), "%s %s", step_text(call, "method"),
-				step_text(call, "code"));
+		(void) snprintf(text, sizeof(text), "%s %s", json_text(call, "method"),
+				json_text(call, "code"));
 		print_bar(plot, "call", step_began(step) + after,
 			  step_number(call, "tookMicroseconds"), text);
 	}
@@ -84,10 +84,10 @@ static void print_calls(struct plot *plot, const struct cJSON *step, const struc
 static int print_step(struct plot *plot, const struct cJSON *step)
 {
 	const struct cJSON *stage = json_first(json_get(step, "stages"));
-	const char *error = step_text(step, "error");
+	const char *error = json_text(step, "error");
 	cleanup_json struct cJSON *volume = NULL;
 	cleanup_free char *path = NULL;
-	cleanup_free char *escaped = podvol_escape(step_text(step, "uniqueName"));
+	cleanup_free char *escaped = podvol_escape(json_text(step, "uniqueName"));
 	char text[1024];
 	int status;
 
@@ -96,13 +96,13 @@ static int print_step(struct plot *plot, const struct cJSON *step)
 	status = get_tree_if_there(plot->cli, path, &volume);
 	if (status != EXIT_DONE)
 		return status;
-	(void) snprintf(text, sizeof(text), "%s %s%s%s", step_volume(step), step_text(step, "step"),
+	(void) snprintf(text, sizeof(text), "%s %s%s%s", step_volume(step), json_text(step, "step"),
 			*error ? ": " : "", error);
 	print_bar(plot, *error ? "failed" : "step", step_began(step),
 		  step_number(step, "tookMicroseconds"), text);
 	for (; stage; stage = json_next(stage))
 		print_bar(plot, "stage", step_began(step) + step_number(stage, "afterMicroseconds"),
-			  step_number(stage, "tookMicroseconds"), step_text(stage, "name"));
+			  step_number(stage, "tookMicroseconds"), json_text(stage, "name"));
 	print_calls(plot, step, volume);
 	return EXIT_DONE;
 }
@@ -134,7 +134,7 @@ static int height_of(const struct analysis *analysis)
 		const struct cJSON *step = analysis->steps[i];
 
 		rows += 1 + json_count(json_get(step, "stages"));
-		if (strncmp(step_text(step, "uniqueName"), csi, strlen(csi)) == 0)
+		if (strncmp(json_text(step, "uniqueName"), csi, strlen(csi)) == 0)
 			rows += CALLS_SHOWN_MAX;
 	}
 	return TOP + (int) rows * ROW_HEIGHT + 20;

@@ -90,7 +90,7 @@ static bool check_daemon(struct doctor *doctor)
 			     podvol_error(doctor->cli->podvol));
 		return false;
 	}
-	version = json_string(json_get(tree, "podvol"), "");
+	version = json_text(tree, "podvol");
 	(void) snprintf(doctor->root_dir, sizeof(doctor->root_dir), "%s",
 			json_string(json_get(tree, "rootDir"), doctor->root_dir));
 	doctor->daemon = doctor_daemon(path);
@@ -115,12 +115,11 @@ static struct cJSON *view(struct doctor *doctor, const char *path)
 static void check_drivers(struct doctor *doctor)
 {
 	cleanup_json struct cJSON *tree = view(doctor, "/podvol/v1/drivers");
-	const struct cJSON *item;
 	size_t ready = 0;
 
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
-		const char *state = json_string(json_get(item, "state"), "");
-		const char *error = json_string(json_get(item, "error"), "");
+	JSON_FOREACH (item, json_get(tree, "items")) {
+		const char *state = json_text(item, "state");
+		const char *error = json_text(item, "error");
 
 		if (json_bool(json_get(item, "inTree"), false))
 			continue;
@@ -129,8 +128,7 @@ static void check_drivers(struct doctor *doctor)
 		else
 			doctor_found(doctor, HEALTH_WARNING, "drivers",
 				     "podvolctl describe driver NAME; is the driver running?",
-				     "CSI driver '%s' is %s%s%s",
-				     json_string(json_get(item, "name"), ""), state,
+				     "CSI driver '%s' is %s%s%s", json_text(item, "name"), state,
 				     *error ? ": " : "", error);
 	}
 	if (tree)
@@ -167,10 +165,9 @@ static void check_views(struct doctor *doctor)
 static void check_threads(struct doctor *doctor)
 {
 	cleanup_json struct cJSON *tree = view(doctor, "/podvol/v1/threads");
-	const struct cJSON *item;
 	int64_t hanging = 0;
 
-	for (item = json_first(json_get(tree, "items")); item; item = json_next(item)) {
+	JSON_FOREACH (item, json_get(tree, "items")) {
 		int64_t count = 0;
 
 		(void) json_int64(json_get(item, "hanging"), &count);
@@ -178,8 +175,7 @@ static void check_threads(struct doctor *doctor)
 		if (json_bool(json_get(item, "allHang"), false))
 			doctor_found(doctor, HEALTH_FAILED, "threads",
 				     "podvolctl get operations -o wide names what they wait for",
-				     "all threads of pool '%s' hang",
-				     json_string(json_get(item, "pool"), ""));
+				     "all threads of pool '%s' hang", json_text(item, "pool"));
 	}
 	if (tree)
 		doctor_found(doctor, hanging ? HEALTH_WARNING : HEALTH_OK, "threads",

@@ -61,7 +61,7 @@ static char *key_of_event(const char *path, const struct cJSON *item, struct fai
 	char *key;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths) && !*time; i++)
-		time = json_string(json_get_path(item, paths[i]), "");
+		time = json_text_at(item, paths[i]);
 	key = strndup(time, strcspn(time, "Z"));
 	if (!key)
 		(void) failed_plain(reterr, -ENOMEM, "out of memory");
@@ -136,10 +136,8 @@ static bool is_row_of(const struct podvol_table *table, size_t row, const struct
 {
 	const struct cJSON *metadata = json_get(item, "metadata");
 
-	return strcmp(podvol_table_row_name(table, row),
-		      json_string(json_get(metadata, "name"), "")) == 0 &&
-	       strcmp(podvol_table_row_namespace(table, row),
-		      json_string(json_get(metadata, "namespace"), "")) == 0;
+	return json_text_is(metadata, "name", podvol_table_row_name(table, row)) &&
+	       json_text_is(metadata, "namespace", podvol_table_row_namespace(table, row));
 }
 
 /* Both come in the store's order, so that the row is mostly where the item was. */

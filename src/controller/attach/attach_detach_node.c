@@ -96,9 +96,8 @@ static int edit_attached(struct cJSON *tree, void *userdata)
 	const struct attach_node *node = userdata;
 	struct cJSON *status = json_ensure_object(tree, "status"), *list = json_new_array();
 
-	for (const struct cJSON *i = json_first(json_get(status, "volumesAttached")); i;
-	     i = json_next(i))
-		if (!is_ours(json_string(json_get(i, "name"), "")))
+	JSON_FOREACH (i, json_get(status, "volumesAttached"))
+		if (!is_ours(json_text(i, "name")))
 			(void) json_set(list, NULL, json_copy(i));
 	for (const struct attach_item *item = node->items; item; item = item->next) {
 		struct cJSON *entry = item->reports ? json_add_object(list, NULL) : NULL;

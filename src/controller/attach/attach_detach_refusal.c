@@ -122,7 +122,7 @@ static int64_t limit_of(const struct attach_item *item)
 	int64_t limit = 0;
 
 	for (; i; i = json_next(i))
-		if (strcmp(json_string(json_get(i, "name"), ""), item->driver) == 0 &&
+		if (json_text_is(i, "name", item->driver) &&
 		    json_int64(json_get_path(i, "allocatable.count"), &limit))
 			return limit;
 	return 0;

@@ -29,12 +29,9 @@ static struct csi_attacher *attacher_of(const struct attacher_item *item)
 static char *id_in_csi_node(const struct object *csi_node, const char *driver)
 {
 	cleanup_json struct cJSON *tree = csi_node ? object_tree(csi_node) : NULL;
-	const struct cJSON *i = json_first(json_get_path(tree, "spec.drivers"));
+	const struct cJSON *entry = json_find(json_get_path(tree, "spec.drivers"), "name", driver);
 
-	for (; i; i = json_next(i))
-		if (strcmp(json_string(json_get(i, "name"), ""), driver) == 0)
-			return strdup(json_string(json_get(i, "nodeID"), ""));
-	return NULL;
+	return entry ? strdup(json_text(entry, "nodeID")) : NULL;
 }
 
 static char *id_in_node(const struct object *node, const char *driver)
@@ -42,8 +39,7 @@ static char *id_in_node(const struct object *node, const char *driver)
 	static const struct json_limits limits = { .bytes = 65536, .depth = 8 };
 	cleanup_json struct cJSON *tree = node ? object_tree(node) : NULL, *ids = NULL;
 	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
-	const char *text =
-		json_string(json_get(annotations, "csi.volume.kubernetes.io/nodeid"), "");
+	const char *text = json_text(annotations, "csi.volume.kubernetes.io/nodeid");
 	const char *id;
 
 	if (json_parse(text, strlen(text), &limits, &ids, NULL) < 0)

@@ -98,7 +98,7 @@ static bool has_begun(struct attacher_item *item, const struct volume_attachment
 	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
 
 	if (metadata_has_finalizer(tree, edit->finalizer) &&
-	    strcmp(json_string(json_get(annotations, ANNOTATION_NODE_ID), ""), edit->node_id) == 0)
+	    json_text_is(annotations, ANNOTATION_NODE_ID, edit->node_id))
 		return true;
 	work_item_edit(&item->work, attachment->object, attacher_edit_begun, edit);
 	return false;

@@ -44,7 +44,7 @@ static void write_claim_ref(struct cJSON *tree, const struct make *make)
 static void write_volume_name(struct cJSON *tree, const struct make *make)
 {
 	struct cJSON *spec = json_ensure_object(tree, "spec");
-	bool was_named = json_string(json_get(spec, "volumeName"), "")[0] != '\0';
+	bool was_named = json_text(spec, "volumeName")[0] != '\0';
 
 	(void) json_set_string(spec, "volumeName", make->step->volume->object->meta.name);
 	annotate(tree, BIND_COMPLETED);

@@ -23,9 +23,8 @@ static void add(struct cJSON *list, const struct cJSON *old, const char *type, c
 	char now[TIMESTAMP_BYTES];
 	struct cJSON *condition;
 
-	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
-		if (strcmp(json_string(json_get(i, "type"), ""), type) == 0 &&
-		    strcmp(json_string(json_get(i, "message"), ""), text) == 0) {
+	JSON_FOREACH (i, old)
+		if (json_text_is(i, "type", type) && json_text_is(i, "message", text)) {
 			(void) json_set(list, NULL, json_copy(i));
 			return;
 		}
@@ -44,8 +43,8 @@ void claim_conditions_replace(struct cJSON *status, const char *const *types, co
 	const struct cJSON *old = json_get(status, "conditions");
 	struct cJSON *list = json_new_array();
 
-	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
-		if (!is_one_of(types, json_string(json_get(i, "type"), "")))
+	JSON_FOREACH (i, old)
+		if (!is_one_of(types, json_text(i, "type")))
 			(void) json_set(list, NULL, json_copy(i));
 	if (type)
 		add(list, old, type, text);

@@ -66,16 +66,6 @@ struct creation {
 	const struct pod_volume *volume;
 };
 
-static const struct cJSON *template_of(const struct cJSON *pod, const char *volume_name)
-{
-	const struct cJSON *volumes = json_get_path(pod, "spec.volumes");
-
-	for (const struct cJSON *i = json_first(volumes); i; i = json_next(i))
-		if (strcmp(json_string(json_get(i, "name"), ""), volume_name) == 0)
-			return json_get_path(i, "ephemeral.volumeClaimTemplate");
-	return NULL;
-}
-
 static void copy_member(struct cJSON *to, const struct cJSON *from, const char *key)
 {
 	if (json_get(from, key))
@@ -106,7 +96,9 @@ static void write_metadata(struct cJSON *metadata, const struct cJSON *template,
 static int make_claim(const struct creation *of, const struct object **ret, struct failure *why)
 {
 	cleanup_json struct cJSON *pod = object_tree(of->pod), *claim = json_new_object();
-	const struct cJSON *template = template_of(pod, of->volume->name);
+	const struct cJSON *template = json_get_path(
+		json_find(json_get_path(pod, "spec.volumes"), "name", of->volume->name),
+		"ephemeral.volumeClaimTemplate");
 
 	if (!pod || !claim)
 		return failed(why, -ENOMEM, "cannot make the claim");
@@ -193,18 +185,15 @@ static bool read_owner(const struct object *claim, struct owner *ret)
 	cleanup_json struct cJSON *tree = object_tree(claim);
 	const struct cJSON *metadata = json_get(tree, "metadata");
 	const struct cJSON *owners = json_get(metadata, "ownerReferences");
-	const char *seen = json_string(
-		json_get(json_get(metadata, "annotations"), ANNOTATION_EPHEMERAL_OWNER), "");
+	const char *seen = json_text(json_get(metadata, "annotations"), ANNOTATION_EPHEMERAL_OWNER);
 
-	for (const struct cJSON *i = json_first(owners); i; i = json_next(i)) {
+	JSON_FOREACH (i, owners) {
 		if (!json_bool(json_get(i, "controller"), false))
 			continue;
 		ret->uid = claim->claim->controller_owner_uid;
 		ret->was_seen = strcmp(seen, ret->uid) == 0;
-		(void) snprintf(ret->name, sizeof(ret->name), "%s",
-				json_string(json_get(i, "name"), ""));
-		return strcmp(json_string(json_get(i, "kind"), ""), "Pod") == 0 &&
-		       strcmp(json_string(json_get(i, "apiVersion"), ""), "v1") == 0;
+		(void) snprintf(ret->name, sizeof(ret->name), "%s", json_text(i, "name"));
+		return json_text_is(i, "kind", "Pod") && json_text_is(i, "apiVersion", "v1");
 	}
 	return false;
 }

@@ -22,7 +22,7 @@
 
 static struct quantity quantity_at(const struct cJSON *status, const char *member)
 {
-	const char *text = json_string(json_get(json_get(status, member), "storage"), "");
+	const char *text = json_text(json_get(status, member), "storage");
 	struct quantity found = { .is_set = false };
 
 	(void) quantity_parse(text, &found, NULL);
@@ -37,8 +37,7 @@ static void aim(struct claim_resize *ret, enum claim_resize_next next, const str
 static void decide(const struct persistent_volume_claim *claim, const struct cJSON *status,
 		   struct claim_resize *ret)
 {
-	const char *state =
-		json_string(json_get(json_get(status, "allocatedResourceStatuses"), "storage"), "");
+	const char *state = json_text(json_get(status, "allocatedResourceStatuses"), "storage");
 	struct quantity allocated = quantity_at(status, "allocatedResources");
 	bool is_wanted = quantity_compare(&claim->request, &claim->status_capacity) > 0;
 	int by_request = quantity_compare(&claim->request, &allocated);
@@ -111,8 +110,7 @@ struct edit {
 /* A node that failed before it was written that it is its turn has failed all the same. */
 static bool is_turn_of_node(const struct cJSON *status, enum claim_resize_state state)
 {
-	const char *now =
-		json_string(json_get(json_get(status, "allocatedResourceStatuses"), "storage"), "");
+	const char *now = json_text(json_get(status, "allocatedResourceStatuses"), "storage");
 
 	if (state == CLAIM_RESIZE_NODE_BEGUN)
 		return strcmp(now, NODE_PENDING) == 0;
@@ -178,8 +176,8 @@ char *claim_resize_error(const struct object *claim)
 	tree = object_tree(claim);
 	condition = json_first(json_get(json_get(tree, "status"), "conditions"));
 	for (; condition; condition = json_next(condition))
-		if (is_failure(json_string(json_get(condition, "type"), "")))
-			return strdup(json_string(json_get(condition, "message"), ""));
+		if (is_failure(json_text(condition, "type")))
+			return strdup(json_text(condition, "message"));
 	return NULL;
 }
 

@@ -112,7 +112,7 @@ bool csi_capacity_is_ours(const struct object *object)
 
 static bool is_quantity(const struct cJSON *tree, const char *key, bool is_there, int64_t bytes)
 {
-	const char *text = json_string(json_get(tree, key), "");
+	const char *text = json_text(tree, key);
 	struct quantity quantity;
 
 	if (!is_there || !text[0])
@@ -137,8 +137,7 @@ static bool is_of(const struct object *object, const struct csi_capacity_facts *
 
 	return !tree || !place ||
 	       (json_equal(json_get(tree, "nodeTopology"), place) &&
-		strcmp(json_string(json_get(tree, "storageClassName"), ""),
-		       facts->storage_class->object->meta.name) == 0 &&
+		json_text_is(tree, "storageClassName", facts->storage_class->object->meta.name) &&
 		has_label(object, CSI_CAPACITY_LABEL_DRIVER, facts->driver->name));
 }
 

@@ -127,10 +127,7 @@ static bool may_change_mode(const struct volume_snapshot_content *content)
 {
 	cleanup_json struct cJSON *tree = object_tree(content->object);
 
-	return strcmp(json_string(json_get(json_get_path(tree, "metadata.annotations"),
-					   ALLOW_MODE_CHANGE),
-				  ""),
-		      "true") == 0;
+	return json_text_is(json_get_path(tree, "metadata.annotations"), ALLOW_MODE_CHANGE, "true");
 }
 
 static int check_content(const struct persistent_volume_claim *claim,

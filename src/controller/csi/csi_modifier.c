@@ -193,7 +193,7 @@ static bool check(struct modify_item *item, const struct object *claim,
 {
 	cleanup_json struct cJSON *tree =
 		object_tree(class_named(item, claim->claim->attributes_class));
-	const char *of = json_string(json_get(tree, "driverName"), "");
+	const char *of = json_text(tree, "driverName");
 	char text[FAILURE_TEXT_BYTES];
 
 	if (!csi_driver_can(driver, CSI_CAN_MODIFY_VOLUME))

@@ -20,7 +20,7 @@ static int read_ids(const struct cJSON *node, struct cJSON **ret, struct failure
 {
 	const struct json_limits limits = { .bytes = ANNOTATION_BYTES_MAX, .depth = 2 };
 	const struct cJSON *annotations = json_get_path(node, "metadata.annotations");
-	const char *text = json_string(json_get(annotations, CSI_NODE_ID_ANNOTATION), "");
+	const char *text = json_text(annotations, CSI_NODE_ID_ANNOTATION);
 	cleanup_json struct cJSON *ids = NULL;
 
 	if (*text == '\0') {
@@ -54,7 +54,7 @@ static char *print_ids(const struct cJSON *ids)
 
 	if (!items)
 		return NULL;
-	for (const struct cJSON *item = json_first(ids); item; item = json_next(item))
+	JSON_FOREACH (item, ids)
 		items[i++] = item;
 	qsort(items, count, sizeof(*items), compare_keys);
 	for (i = 0; i < count; i++)
@@ -240,17 +240,13 @@ static struct cJSON *new_entry(const struct csi_node_entry *entry)
 
 static const struct cJSON *find_entry(const struct cJSON *csi_node, const char *driver)
 {
-	const struct cJSON *item = json_first(json_get_path(csi_node, "spec.drivers"));
-
-	while (item && strcmp(json_string(json_get(item, "name"), ""), driver) != 0)
-		item = json_next(item);
-	return item;
+	return json_find(json_get_path(csi_node, "spec.drivers"), "name", driver);
 }
 
 /* A list without this driver, and with @appended, which is taken, at its end. */
 static int replace_list(struct cJSON *csi_node, const char *driver, struct cJSON *appended)
 {
-	const struct cJSON *old = json_get_path(csi_node, "spec.drivers"), *item;
+	const struct cJSON *old = json_get_path(csi_node, "spec.drivers");
 	struct cJSON *list = json_new_array();
 	struct cJSON *spec = json_ensure_object(csi_node, "spec");
 
@@ -259,8 +255,8 @@ static int replace_list(struct cJSON *csi_node, const char *driver, struct cJSON
 		json_free(appended);
 		return -ENOMEM;
 	}
-	for (item = json_first(old); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "name"), ""), driver) != 0)
+	JSON_FOREACH (item, old)
+		if (!json_text_is(item, "name", driver))
 			(void) json_set(list, NULL, json_copy(item));
 	if (appended)
 		(void) json_set(list, NULL, appended);

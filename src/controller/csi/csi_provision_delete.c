@@ -88,16 +88,15 @@ static void deletion_secret(const struct provision_item *item,
 {
 	cleanup_json struct cJSON *tree = object_tree(volume->object), *class_tree = NULL;
 	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
-	const char *name = json_string(json_get(annotations, ANNOTATION_DELETION_SECRET_NAME), "");
+	const char *name = json_text(annotations, ANNOTATION_DELETION_SECRET_NAME);
 	const struct object *class;
 	struct failure why;
 
 	*ret = (struct csi_secret_name){ .name = "" };
 	if (name[0]) {
 		(void) snprintf(ret->name, sizeof(ret->name), "%s", name);
-		(void) snprintf(
-			ret->name_space, sizeof(ret->name_space), "%s",
-			json_string(json_get(annotations, ANNOTATION_DELETION_SECRET_SPACE), ""));
+		(void) snprintf(ret->name_space, sizeof(ret->name_space), "%s",
+				json_text(annotations, ANNOTATION_DELETION_SECRET_SPACE));
 		return;
 	}
 	class = store_get(provision_owner(item)->options.store, KIND_STORAGE_CLASS, "",

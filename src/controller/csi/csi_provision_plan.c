@@ -108,7 +108,7 @@ static int read_attributes(struct csi_provision_plan *plan,
 				    "driver '%s' knows no VolumeAttributesClass (no MODIFY_VOLUME)",
 				    request->driver->name);
 	tree = object_tree(request->attributes_class);
-	driver = json_string(json_get(tree, "driverName"), "");
+	driver = json_text(tree, "driverName");
 	if (tree && strcmp(driver, request->driver->name) != 0)
 		return failed_plain(reterr, -EINVAL, "VolumeAttributesClass '%s' is of driver '%s'",
 				    name, driver);
@@ -159,7 +159,7 @@ static int read_mount_flags(struct csi_provision_plan *plan, struct failure *ret
 	plan->mount_flags = calloc(json_count(options) + 1, sizeof(*plan->mount_flags));
 	if (!plan->mount_flags)
 		return failed(reterr, -ENOMEM, "cannot plan a volume");
-	for (const struct cJSON *i = json_first(options); i; i = json_next(i))
+	JSON_FOREACH (i, options)
 		plan->mount_flags[plan->mount_flag_count++] = json_string(i, "");
 	return 0;
 }

@@ -159,9 +159,8 @@ int csi_provision_plan_volume(const struct csi_provision_plan *plan, const Csi__
 	(void) json_set_string(json_add_object(spec, "capacity"), "storage", capacity);
 	(void) json_set_string(spec, "persistentVolumeReclaimPolicy",
 			       reclaim_policy_name(plan->reclaim_policy));
-	(void) json_set_string(
-		spec, "storageClassName",
-		json_string(json_get_path(plan->storage_class, "metadata.name"), ""));
+	(void) json_set_string(spec, "storageClassName",
+			       json_text_at(plan->storage_class, "metadata.name"));
 	if (plan->attributes_class[0])
 		(void) json_set_string(spec, "volumeAttributesClassName", plan->attributes_class);
 	(void) json_set_string(spec, "volumeMode", plan->is_block ? "Block" : "Filesystem");

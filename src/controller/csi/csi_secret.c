@@ -153,8 +153,8 @@ int csi_secret_resolve(const struct csi_secret_question *question, enum csi_secr
 		       struct csi_secret_name *ret, struct failure *reterr)
 {
 	const struct cJSON *parameters = question->parameters;
-	const char *name = json_string(json_get(parameters, uses[use].name), "");
-	const char *space = json_string(json_get(parameters, uses[use].name_space), "");
+	const char *name = json_text(parameters, uses[use].name);
+	const char *space = json_text(parameters, uses[use].name_space);
 	struct filling name_filling = { ret->name, 0, sizeof(ret->name) };
 	struct filling space_filling = { ret->name_space, 0, sizeof(ret->name_space) };
 	int r;
@@ -162,8 +162,8 @@ int csi_secret_resolve(const struct csi_secret_question *question, enum csi_secr
 	assert(question->volume_name && ret);
 	*ret = (struct csi_secret_name){ .name = "" };
 	if (!*name && !*space) {
-		name = json_string(json_get(parameters, DEFAULT_NAME), "");
-		space = json_string(json_get(parameters, DEFAULT_NAMESPACE), "");
+		name = json_text(parameters, DEFAULT_NAME);
+		space = json_text(parameters, DEFAULT_NAMESPACE);
 	}
 	if (!*name && !*space)
 		return 0;

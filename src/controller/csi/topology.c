@@ -16,22 +16,14 @@ const char *topology_label(const struct labels *labels, const char *key)
 	return NULL;
 }
 
-static bool has_value(const struct cJSON *values, const char *value)
-{
-	for (const struct cJSON *i = json_first(values); i; i = json_next(i))
-		if (value && strcmp(json_string(i, ""), value) == 0)
-			return true;
-	return false;
-}
-
 static bool term_matches(const struct cJSON *term, const struct labels *node)
 {
 	const struct cJSON *expressions = json_get(term, "matchLabelExpressions");
 
-	for (const struct cJSON *i = json_first(expressions); i; i = json_next(i)) {
-		const char *key = json_string(json_get(i, "key"), "");
+	JSON_FOREACH (i, expressions) {
+		const char *key = json_text(i, "key");
 
-		if (!has_value(json_get(i, "values"), topology_label(node, key)))
+		if (!json_has_string(json_get(i, "values"), topology_label(node, key)))
 			return false;
 	}
 	return true;
@@ -49,7 +41,7 @@ bool topology_allows(const struct storage_class *storage_class, const struct lab
 	terms = json_get(tree, "allowedTopologies");
 	if (tree && json_count(terms) == 0)
 		return true;
-	for (const struct cJSON *term = json_first(terms); term; term = json_next(term))
+	JSON_FOREACH (term, terms)
 		if (term_matches(term, node))
 			return true;
 	return false;
@@ -57,9 +49,9 @@ bool topology_allows(const struct storage_class *storage_class, const struct lab
 
 static bool expression_matches(const struct cJSON *expression, const struct labels *labels)
 {
-	const char *operator= json_string(json_get(expression, "operator"), "");
-	const char *value = topology_label(labels, json_string(json_get(expression, "key"), ""));
-	bool listed = has_value(json_get(expression, "values"), value);
+	const char *operator= json_text(expression, "operator");
+	const char *value = topology_label(labels, json_text(expression, "key"));
+	bool listed = json_has_string(json_get(expression, "values"), value);
 
 	if (strcmp(operator, "In") == 0)
 		return listed;
@@ -76,14 +68,13 @@ bool topology_selects(const struct cJSON *selector, const struct labels *labels)
 
 	if (!json_is_object(selector))
 		return false;
-	for (const struct cJSON *i = json_first(json_get(selector, "matchLabels")); i;
-	     i = json_next(i)) {
+	JSON_FOREACH (i, json_get(selector, "matchLabels")) {
 		const char *value = topology_label(labels, json_key(i));
 
 		if (!value || strcmp(value, json_string(i, "")) != 0)
 			return false;
 	}
-	for (const struct cJSON *i = json_first(expressions); i; i = json_next(i))
+	JSON_FOREACH (i, expressions)
 		if (!expression_matches(i, labels))
 			return false;
 	return true;

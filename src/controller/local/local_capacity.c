@@ -133,7 +133,7 @@ static bool differs(const struct object *object, uint64_t room_bytes)
 	struct quantity quantity;
 	uint64_t before, by;
 
-	if (quantity_parse(json_string(json_get(tree, "capacity"), ""), &quantity, NULL) < 0)
+	if (quantity_parse(json_text(tree, "capacity"), &quantity, NULL) < 0)
 		return true;
 	before = (uint64_t) quantity_value(&quantity);
 	by = before > room_bytes ? before - room_bytes : room_bytes - before;

@@ -73,12 +73,12 @@ const char *local_volume_name(const struct object *claim, char buffer[LOCAL_VOLU
 
 const char *local_annotation(const struct cJSON *tree, const char *key)
 {
-	return json_string(json_get(json_get_path(tree, "metadata.annotations"), key), "");
+	return json_text(json_get_path(tree, "metadata.annotations"), key);
 }
 
 const char *local_parameter(const struct local_sources *sources, const char *key)
 {
-	return json_string(json_get(json_get(sources->storage_class, "parameters"), key), "");
+	return json_text(json_get(sources->storage_class, "parameters"), key);
 }
 
 const char *local_node_label(const struct local_request *request, const char *key)
@@ -192,7 +192,7 @@ void local_add_affinity(struct local_plan *plan, const char *key, const char *va
 	struct cJSON *terms = json_new_array(), *expressions, *expression;
 
 	expressions = json_add_array(json_add_object(terms, NULL), "matchExpressions");
-	for (const struct cJSON *i = json_first(old); i; i = json_next(i))
+	JSON_FOREACH (i, old)
 		(void) json_set(expressions, NULL, json_copy(i));
 	expression = json_add_object(expressions, NULL);
 	(void) json_set_string(expression, "key", key);
@@ -222,7 +222,7 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 	spec = json_ensure_object(plan->volume, "spec");
 	(void) json_set(spec, "accessModes", json_copy(json_get(asked, "accessModes")));
 	(void) json_set_string(json_add_object(spec, "capacity"), "storage",
-			       json_string(json_get(requests, "storage"), ""));
+			       json_text(requests, "storage"));
 	(void) json_set_string(spec, "persistentVolumeReclaimPolicy",
 			       reclaim_policy_name(class->reclaim_policy));
 	(void) json_set_string(spec, "storageClassName", class->object->meta.name);

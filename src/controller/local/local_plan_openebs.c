@@ -44,19 +44,11 @@ static int read_list(const struct cJSON *object, const char *of, struct cJSON **
 	return r;
 }
 
-static const struct cJSON *find_in(const struct cJSON *list, const char *name)
-{
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
-		if (strcmp(json_string(json_get(item, "name"), ""), name) == 0)
-			return item;
-	return NULL;
-}
-
 static const struct cJSON *find_setting(const struct settings *settings, const char *name)
 {
-	const struct cJSON *item = find_in(settings->lists[CLAIM], name);
+	const struct cJSON *item = json_find(settings->lists[CLAIM], "name", name);
 
-	return item ? item : find_in(settings->lists[CLASS], name);
+	return item ? item : json_find(settings->lists[CLASS], "name", name);
 }
 
 static const char *setting_value(const struct settings *settings, const char *name,
@@ -72,7 +64,7 @@ static const char *setting_value(const struct settings *settings, const char *na
 /* "50%" as 50, at most 100; "" is none. */
 static int read_grace(const struct cJSON *quota, const char *key, int *ret, struct failure *reterr)
 {
-	const char *text = json_string(json_get(json_get(quota, "data"), key), "");
+	const char *text = json_text(json_get(quota, "data"), key);
 	char *end = NULL;
 	long number = strtol(text, &end, 10);
 
@@ -89,7 +81,7 @@ static int read_grace(const struct cJSON *quota, const char *key, int *ret, stru
 static int read_quota(const struct cJSON *list, const char *name, struct local_plan *plan,
 		      struct failure *reterr)
 {
-	const struct cJSON *quota = find_in(list, name);
+	const struct cJSON *quota = json_find(list, "name", name);
 	const struct cJSON *enabled = json_get(quota, "enabled");
 	int soft = -1, hard = -1, r;
 
@@ -126,8 +118,8 @@ static int read_quotas(const struct settings *settings, struct local_plan *plan,
 static int add_base_path(const struct settings *settings, struct local_plan *plan,
 			 struct failure *reterr)
 {
-	const struct cJSON *of_class = find_in(settings->lists[CLASS], "BasePath");
-	const struct cJSON *of_claim = find_in(settings->lists[CLAIM], "BasePath");
+	const struct cJSON *of_class = json_find(settings->lists[CLASS], "name", "BasePath");
+	const struct cJSON *of_claim = json_find(settings->lists[CLAIM], "name", "BasePath");
 	const char *base = json_string(json_get(of_class, "value"), DEFAULT_BASE_PATH);
 	const char *wish = json_string(json_get(of_claim, "value"), base);
 
@@ -147,7 +139,7 @@ static int add_affinity(const struct settings *settings, const struct local_sour
 	const struct cJSON *keys = json_get(find_setting(settings, "NodeAffinityLabels"), "list");
 	bool found = false;
 
-	for (const struct cJSON *key = json_first(keys); key; key = json_next(key)) {
+	JSON_FOREACH (key, keys) {
 		const char *value = local_node_label(sources->request, json_string(key, ""));
 
 		if (value[0])

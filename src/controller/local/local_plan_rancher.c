@@ -42,8 +42,7 @@ static int check_paths(const struct cJSON *entry, struct failure *reterr)
 	}
 	local_plan_done(&scratch);
 	if (r < 0)
-		(void) failure_prefix(reterr, "node '%s'",
-				      json_string(json_get(entry, "node"), ""));
+		(void) failure_prefix(reterr, "node '%s'", json_text(entry, "node"));
 	return r;
 }
 
@@ -52,7 +51,7 @@ static const struct cJSON *find_node(const struct cJSON *map, const char *name,
 {
 	for (const struct cJSON *entry = json_first(map); entry && entry != until;
 	     entry = json_next(entry))
-		if (strcmp(json_string(json_get(entry, "node"), ""), name) == 0)
+		if (json_text_is(entry, "node", name))
 			return entry;
 	return NULL;
 }
@@ -60,7 +59,7 @@ static const struct cJSON *find_node(const struct cJSON *map, const char *name,
 static int check_section(const struct cJSON *section, struct failure *reterr)
 {
 	const struct cJSON *map = json_get(section, "nodePathMap");
-	const char *shared = json_string(json_get(section, "sharedFileSystemPath"), "");
+	const char *shared = json_text(section, "sharedFileSystemPath");
 	int r = 0;
 
 	if ((json_count(map) > 0) == (shared[0] != '\0'))
@@ -69,7 +68,7 @@ static int check_section(const struct cJSON *section, struct failure *reterr)
 				    "set");
 	for (const struct cJSON *entry = json_first(map); entry && r == 0;
 	     entry = json_next(entry)) {
-		const char *node = json_string(json_get(entry, "node"), "");
+		const char *node = json_text(entry, "node");
 
 		if (find_node(map, node, entry))
 			r = failed_plain(reterr, -EINVAL, "node '%s' is listed twice", node);
@@ -156,9 +155,9 @@ static const char *field_value(const struct local_sources *sources, const char *
 	if (strcmp(field, ".PVC.Namespace") == 0 || strcmp(field, ".PVC.namespace") == 0)
 		return claim->name_space;
 	if (strncasecmp(field, ".PVC.labels.", 12) == 0)
-		return json_string(json_get(json_get(metadata, "labels"), field + 12), "");
+		return json_text(json_get(metadata, "labels"), field + 12);
 	if (strncasecmp(field, ".PVC.annotations.", 17) == 0)
-		return json_string(json_get(json_get(metadata, "annotations"), field + 17), "");
+		return json_text(json_get(metadata, "annotations"), field + 17);
 	return NULL;
 }
 
@@ -295,7 +294,7 @@ int local_read_rancher(const struct local_sources *sources, struct local_plan *p
 		       struct failure *reterr)
 {
 	const struct cJSON *section = section_of(sources);
-	const char *shared = json_string(json_get(section, "sharedFileSystemPath"), "");
+	const char *shared = json_text(section, "sharedFileSystemPath");
 	int r = set_type(sources, plan, reterr);
 
 	if (r == 0)

@@ -51,7 +51,7 @@ static int take_claim(const struct object *object, void *userdata)
 static void read_node_map(struct local_provisioner *provisioner, const struct object *map)
 {
 	cleanup_json struct cJSON *tree = map ? object_tree(map) : NULL;
-	const char *text = json_string(json_get(json_get(tree, "data"), "config.json"), "");
+	const char *text = json_text(json_get(tree, "data"), "config.json");
 	struct failure failure = { .error = 0 };
 	struct cJSON *parsed = NULL;
 

@@ -169,9 +169,9 @@ static int has_room(const struct object *object, void *userdata)
 {
 	const struct capacity_search *search = userdata;
 	cleanup_json struct cJSON *tree = object_tree(object);
-	const char *largest = json_string(json_get(tree, "maximumVolumeSize"), "");
-	const char *capacity = json_string(json_get(tree, "capacity"), "");
-	const char *class = json_string(json_get(tree, "storageClassName"), "");
+	const char *largest = json_text(tree, "maximumVolumeSize");
+	const char *capacity = json_text(tree, "capacity");
+	const char *class = json_text(tree, "storageClassName");
 	struct quantity quantity;
 
 	if (strcmp(class, search->claim->storage_class) != 0 ||

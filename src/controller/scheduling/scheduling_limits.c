@@ -158,8 +158,8 @@ void scheduling_volume_limits(const struct scheduling_question *question,
 	cleanup_json struct cJSON *tree = csi_node ? object_tree(csi_node) : NULL;
 	const struct cJSON *drivers = json_get_path(tree, "spec.drivers");
 
-	for (const struct cJSON *i = json_first(drivers); i; i = json_next(i)) {
-		const char *name = json_string(json_get(i, "name"), "");
+	JSON_FOREACH (i, drivers) {
+		const char *name = json_text(i, "name");
 		int64_t limit;
 
 		if (json_int64(json_get_path(i, "allocatable.count"), &limit))

@@ -160,7 +160,7 @@ bool snapshot_schedule_holds(const struct object *snapshot)
 
 	if (!tree)
 		return true;
-	for (const struct cJSON *i = json_first(list); i; i = json_next(i)) {
+	JSON_FOREACH (i, list) {
 		const char *name = json_string(i, "");
 
 		if (strcmp(name, FINALIZER_SNAPSHOT_BOUND) != 0 &&

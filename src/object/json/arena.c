@@ -7,6 +7,8 @@
  */
 #include "object/json/arena.h"
 
+#include "object/json/json.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -110,4 +112,14 @@ const char *arena_string_length(struct arena *arena, const char *text, size_t le
 const char *arena_string(struct arena *arena, const char *text)
 {
 	return arena_string_length(arena, text, text ? strlen(text) : 0);
+}
+
+const char *arena_text(struct arena *arena, const struct cJSON *object, const char *key)
+{
+	return arena_string(arena, json_text(object, key));
+}
+
+const char *arena_text_at(struct arena *arena, const struct cJSON *object, const char *path)
+{
+	return arena_string(arena, json_text_at(object, path));
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 struct arena_block;
+struct cJSON;
 
 struct arena {
 	struct arena_block *blocks;
@@ -33,6 +34,10 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
 
 /* A copy of @text; "" for "" or NULL (without taking memory) and when there is no memory. */
 const char *arena_string(struct arena *arena, const char *text);
+
+/* The text of a member of @object, of the member at a path, as json_text(). */
+const char *arena_text(struct arena *arena, const struct cJSON *object, const char *key);
+const char *arena_text_at(struct arena *arena, const struct cJSON *object, const char *path);
 
 /* The first @length bytes of @text. */
 const char *arena_string_length(struct arena *arena, const char *text, size_t length);

@@ -125,8 +125,8 @@ static int too_many(struct builder *builder, unsigned int line)
  */
 static const struct kind_row *kind_of_items(const struct cJSON *tree)
 {
-	const char *kind = json_string(json_get(tree, "kind"), "");
-	const char *version = json_string(json_get(tree, "apiVersion"), "");
+	const char *kind = json_text(tree, "kind");
+	const char *version = json_text(tree, "apiVersion");
 	size_t length = strlen(kind);
 	char name[64];
 
@@ -140,8 +140,7 @@ static const struct kind_row *kind_of_items(const struct cJSON *tree)
 static bool is_list(const struct cJSON *tree)
 {
 	return kind_of_items(tree) ||
-	       (strcmp(json_string(json_get(tree, "kind"), ""), "List") == 0 &&
-		strcmp(json_string(json_get(tree, "apiVersion"), ""), "v1") == 0);
+	       (json_text_is(tree, "kind", "List") && json_text_is(tree, "apiVersion", "v1"));
 }
 
 /* Items of a list of one kind may leave out what they are. */
@@ -153,7 +152,7 @@ static int name_item(const struct cJSON *list, struct cJSON *item)
 		return 0;
 	if (json_set_string(item, "kind", row->name) < 0)
 		return -ENOMEM;
-	return json_set_string(item, "apiVersion", json_string(json_get(list, "apiVersion"), ""));
+	return json_set_string(item, "apiVersion", json_text(list, "apiVersion"));
 }
 
 /* ---- fields that no schema names ---- */
@@ -185,8 +184,7 @@ static int add_unknown(const char *path, void *userdata)
 /* Before defaults and types: as its writer made it. */
 static int note_unknown_fields(struct document *document, const struct cJSON *tree)
 {
-	const struct kind_row *row =
-		kind_by_name(json_string(json_get(tree, "apiVersion"), ""), document->kind);
+	const struct kind_row *row = kind_by_name(json_text(tree, "apiVersion"), document->kind);
 	struct unknown_fields unknown = { .text = NULL };
 
 	if (row)

@@ -191,6 +191,22 @@ const struct cJSON *json_next(const struct cJSON *item)
 	return item ? item->next : NULL;
 }
 
+const struct cJSON *json_find(const struct cJSON *list, const char *key, const char *text)
+{
+	JSON_FOREACH (item, list)
+		if (json_text_is(item, key, text))
+			return item;
+	return NULL;
+}
+
+bool json_has_string(const struct cJSON *list, const char *text)
+{
+	JSON_FOREACH (item, list)
+		if (text && strcmp(json_string(item, ""), text) == 0)
+			return true;
+	return false;
+}
+
 /* ---- building ---- */
 
 /* The line rides in valueint, which is otherwise unused: numbers are raw text. */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct cJSON; /* the library's own tree; only the functions below look into it */
 
@@ -73,9 +74,31 @@ bool json_is_bool(const struct cJSON *item);
 bool json_is_null(const struct cJSON *item);
 /* False, and @ret as it was: absent, or no integer of 64 bits. */
 bool json_int64(const struct cJSON *item, int64_t *ret);
-/* Walks an array or object: for (i = json_first(x); i; i = json_next(i)). */
 const struct cJSON *json_first(const struct cJSON *array_or_object);
 const struct cJSON *json_next(const struct cJSON *item);
+/* The first element of a list whose member @key is the string @text; NULL: none. */
+const struct cJSON *json_find(const struct cJSON *list, const char *key, const char *text);
+/* A list of strings has this one; NULL is in none. */
+bool json_has_string(const struct cJSON *list, const char *text);
+/* Walks an array or object. */
+#define JSON_FOREACH(item, array_or_object)                                                        \
+	for (const struct cJSON *item = json_first(array_or_object); item; item = json_next(item))
+
+/* The text of a member, of the member at a path; "" when it is absent or no string. */
+static inline const char *json_text(const struct cJSON *object, const char *key)
+{
+	return json_string(json_get(object, key), "");
+}
+
+static inline bool json_text_is(const struct cJSON *object, const char *key, const char *text)
+{
+	return strcmp(json_text(object, key), text) == 0;
+}
+
+static inline const char *json_text_at(const struct cJSON *object, const char *path)
+{
+	return json_string(json_get_path(object, path), "");
+}
 
 /* Building. A member lost for want of memory makes json_print() of the tree NULL, so that one check
  * at the end does. A NULL parent is passed over, for the same reason. Strings that are no UTF-8 get

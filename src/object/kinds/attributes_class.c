@@ -24,8 +24,8 @@ int volume_attributes_class_validate(const struct cJSON *tree, struct violations
 	int r;
 
 	assert(tree);
-	r = csi_driver_name_validate(json_string(json_get(tree, "driverName"), ""),
-				     FIELD(NULL, "driverName"), found);
+	r = csi_driver_name_validate(json_text(tree, "driverName"), FIELD(NULL, "driverName"),
+				     found);
 	if (r == 0 && json_count(json_get(tree, "parameters")) == 0)
 		r = field_required(FIELD(NULL, "parameters"),
 				   "must contain at least one key/value pair", found);

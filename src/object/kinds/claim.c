@@ -57,7 +57,7 @@ unsigned int access_modes_decode(const struct cJSON *modes)
 {
 	unsigned int set = 0;
 
-	for (const struct cJSON *item = json_first(modes); item; item = json_next(item))
+	JSON_FOREACH (item, modes)
 		set |= access_mode(json_string(item, ""));
 	return set;
 }
@@ -74,7 +74,7 @@ static int check_access_modes(const struct cJSON *modes, const struct field *fie
 		names[i] = access_mode_table[i].name;
 	if (json_count(modes) == 0)
 		return field_required(field, "at least 1 access mode is required", found);
-	for (const struct cJSON *item = json_first(modes); item; item = json_next(item)) {
+	JSON_FOREACH (item, modes) {
 		int r = field_check_one_of(FIELD_AT(field, index++), json_string(item, ""), names,
 					   false, found);
 
@@ -112,14 +112,13 @@ int volume_common_validate(const struct cJSON *spec, const struct field *field,
 			   struct violations *found)
 {
 	static const char *const modes[] = { "Block", "Filesystem", NULL };
-	const char *class = json_string(json_get(spec, "storageClassName"), "");
+	const char *class = json_text(spec, "storageClassName");
 	int r;
 
 	r = check_access_modes(json_get(spec, "accessModes"), FIELD(field, "accessModes"), found);
 	if (r == 0)
-		r = field_check_one_of(FIELD(field, "volumeMode"),
-				       json_string(json_get(spec, "volumeMode"), ""), modes, true,
-				       found);
+		r = field_check_one_of(FIELD(field, "volumeMode"), json_text(spec, "volumeMode"),
+				       modes, true, found);
 	if (r == 0 && *class != '\0')
 		r = field_check_subdomain(FIELD(field, "storageClassName"), class, found);
 	return r;
@@ -195,7 +194,7 @@ static int check_status(const struct cJSON *status, struct violations *found)
 	const struct field *field = FIELD(NULL, "status");
 	int r;
 
-	r = field_check_one_of(FIELD(field, "phase"), json_string(json_get(status, "phase"), ""),
+	r = field_check_one_of(FIELD(field, "phase"), json_text(status, "phase"),
 			       phase_names + CLAIM_PENDING, true, found);
 	if (r == 0)
 		r = field_check_quantity(FIELD_KEY(FIELD(field, "capacity"), "storage"),
@@ -217,7 +216,7 @@ static int hide_mutable(struct cJSON *spec, const struct cJSON *old_spec)
 {
 	struct cJSON *resources;
 
-	if (*json_string(json_get(old_spec, "volumeName"), "") == '\0')
+	if (*json_text(old_spec, "volumeName") == '\0')
 		json_remove(spec, "volumeName");
 	if (!json_get(old_spec, "storageClassName"))
 		json_remove(spec, "storageClassName");
@@ -258,13 +257,7 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 
 bool has_finalizer(const struct cJSON *metadata, const char *name)
 {
-	const struct cJSON *finalizers = json_get(metadata, "finalizers");
-
-	for (const struct cJSON *item = json_first(finalizers); item; item = json_next(item)) {
-		if (strcmp(json_string(item, ""), name) == 0)
-			return true;
-	}
-	return false;
+	return json_has_string(json_get(metadata, "finalizers"), name);
 }
 
 /* The word of before 1.22 counts where the present one is missing. */
@@ -279,9 +272,9 @@ static const char *controller_owner(const struct cJSON *metadata)
 {
 	const struct cJSON *owners = json_get(metadata, "ownerReferences");
 
-	for (const struct cJSON *item = json_first(owners); item; item = json_next(item)) {
+	JSON_FOREACH (item, owners) {
 		if (json_bool(json_get(item, "controller"), false))
-			return json_string(json_get(item, "uid"), "");
+			return json_text(item, "uid");
 	}
 	return "";
 }
@@ -323,18 +316,13 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 		return failed(reterr, -ENOMEM, "cannot decode a claim");
 	*claim = (struct persistent_volume_claim){
 		.object = object,
-		.volume_name = arena_string(arena, json_string(json_get(spec, "volumeName"), "")),
+		.volume_name = arena_text(arena, spec, "volumeName"),
 		.has_storage_class = storage_class_of(tree) != NULL,
 		.storage_class = arena_string(arena, storage_class_of(tree)),
-		.attributes_class = arena_string(
-			arena, json_string(json_get(spec, "volumeAttributesClassName"), "")),
-		.attributes_current = arena_string(
-			arena,
-			json_string(json_get(status, "currentVolumeAttributesClassName"), "")),
-		.modify_status = arena_string(arena, json_string(json_get(modify, "status"), "")),
-		.modify_target = arena_string(
-			arena,
-			json_string(json_get(modify, "targetVolumeAttributesClassName"), "")),
+		.attributes_class = arena_text(arena, spec, "volumeAttributesClassName"),
+		.attributes_current = arena_text(arena, status, "currentVolumeAttributesClassName"),
+		.modify_status = arena_text(arena, modify, "status"),
+		.modify_target = arena_text(arena, modify, "targetVolumeAttributesClassName"),
 		.access_modes = access_modes_decode(json_get(spec, "accessModes")),
 		.mode = volume_mode_decode(json_get(spec, "volumeMode")),
 		.request = quantity_decode(json_get(requests, "storage")),

@@ -108,18 +108,17 @@ int cluster_trust_bundle_validate(const struct cJSON *tree, struct violations *f
 {
 	const struct cJSON *spec = json_get(tree, "spec");
 	const struct field *field = FIELD(NULL, "spec");
-	const char *signer = json_string(json_get(spec, "signerName"), "");
+	const char *signer = json_text(spec, "signerName");
 	int r = 0;
 
 	assert(tree);
 	if (*signer)
 		r = check_signer(signer, FIELD(field, "signerName"), found);
 	if (r == 0)
-		r = check_name(json_string(json_get_path(tree, "metadata.name"), ""), signer,
-			       found);
+		r = check_name(json_text_at(tree, "metadata.name"), signer, found);
 	if (r == 0)
-		r = check_bundle(json_string(json_get(spec, "trustBundle"), ""),
-				 FIELD(field, "trustBundle"), found);
+		r = check_bundle(json_text(spec, "trustBundle"), FIELD(field, "trustBundle"),
+				 found);
 	return r;
 }
 
@@ -145,8 +144,8 @@ int cluster_trust_bundle_decode(const struct cJSON *tree, struct arena *arena,
 	if (!bundle)
 		return failed(reterr, -ENOMEM, "cannot decode a ClusterTrustBundle");
 	*bundle = (struct cluster_trust_bundle){
-		.signer_name = arena_string(arena, json_string(json_get(spec, "signerName"), "")),
-		.trust_bundle = arena_string(arena, json_string(json_get(spec, "trustBundle"), "")),
+		.signer_name = arena_text(arena, spec, "signerName"),
+		.trust_bundle = arena_text(arena, spec, "trustBundle"),
 	};
 	object->cluster_trust_bundle = bundle;
 	return 0;

@@ -22,7 +22,7 @@ static int check_twice(const struct cJSON *tree, struct violations *found)
 {
 	const struct cJSON *bytes = json_get(tree, "binaryData");
 
-	for (const struct cJSON *item = json_first(bytes); item; item = json_next(item)) {
+	JSON_FOREACH (item, bytes) {
 		const char *key = json_key(item);
 		int r = 0;
 

@@ -153,12 +153,11 @@ int csi_driver_validate(const struct cJSON *tree, struct violations *found)
 	int r;
 
 	assert(tree);
-	r = csi_driver_name_validate(json_string(json_get_path(tree, "metadata.name"), ""),
+	r = csi_driver_name_validate(json_text_at(tree, "metadata.name"),
 				     FIELD(FIELD(NULL, "metadata"), "name"), found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "fsGroupPolicy"),
-				       json_string(json_get(spec, "fsGroupPolicy"), ""), policies,
-				       true, found);
+				       json_text(spec, "fsGroupPolicy"), policies, true, found);
 	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
 		r = field_check_one_of(FIELD_AT(FIELD(field, "volumeLifecycleModes"), index++),
 				       json_string(item, ""), modes, false, found);
@@ -196,11 +195,7 @@ static enum fs_group_policy decode_policy(const char *policy)
 
 static bool has_mode(const struct cJSON *spec, const char *mode)
 {
-	const struct cJSON *item = json_first(json_get(spec, "volumeLifecycleModes"));
-
-	while (item && strcmp(json_string(item, ""), mode) != 0)
-		item = json_next(item);
-	return item != NULL;
+	return json_has_string(json_get(spec, "volumeLifecycleModes"), mode);
 }
 
 static void decode_token_requests(const struct cJSON *list, struct arena *arena,
@@ -212,8 +207,7 @@ static void decode_token_requests(const struct cJSON *list, struct arena *arena,
 
 	for (const struct cJSON *item = json_first(list); item && requests;
 	     item = json_next(item)) {
-		requests[count].audience =
-			arena_string(arena, json_string(json_get(item, "audience"), ""));
+		requests[count].audience = arena_text(arena, item, "audience");
 		(void) json_int64(json_get(item, "expirationSeconds"),
 				  &requests[count++].expiration_seconds);
 	}
@@ -241,7 +235,7 @@ int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct obje
 		.storage_capacity = json_bool(json_get(spec, "storageCapacity"), false),
 		.is_persistent = has_mode(spec, "Persistent"),
 		.is_ephemeral = has_mode(spec, "Ephemeral"),
-		.fs_group_policy = decode_policy(json_string(json_get(spec, "fsGroupPolicy"), "")),
+		.fs_group_policy = decode_policy(json_text(spec, "fsGroupPolicy")),
 	};
 	decode_token_requests(json_get(spec, "tokenRequests"), arena, driver);
 	object->csi_driver = driver;
@@ -253,12 +247,11 @@ int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct obje
 static int check_driver(const struct cJSON *driver, const struct field *field,
 			struct violations *found)
 {
-	const char *id = json_string(json_get(driver, "nodeID"), "");
+	const char *id = json_text(driver, "nodeID");
 	int64_t count;
 	int r;
 
-	r = csi_driver_name_validate(json_string(json_get(driver, "name"), ""),
-				     FIELD(field, "name"), found);
+	r = csi_driver_name_validate(json_text(driver, "name"), FIELD(field, "name"), found);
 	if (r == 0 && *id == '\0')
 		r = field_required(FIELD(field, "nodeID"), "", found);
 	else if (r == 0 && strlen(id) > NODE_ID_BYTES_MAX)
@@ -303,9 +296,8 @@ int csi_node_validate_update(const struct object *old, const struct object *new_
 	if (!before || !now ||
 	    name_index_init(&index, json_get_path(before, "spec.drivers"), "name") < 0)
 		return violations_broken(found, -ENOMEM);
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
-		const struct name_entry *known =
-			name_index_find(&index, json_string(json_get(item, "name"), ""));
+	JSON_FOREACH (item, list) {
+		const struct name_entry *known = name_index_find(&index, json_text(item, "name"));
 
 		if (known && !json_equal(known->item, item))
 			return field_invalid(FIELD(FIELD(NULL, "spec"), "drivers"), known->name,
@@ -323,7 +315,7 @@ int csi_storage_capacity_validate(const struct cJSON *tree, struct violations *f
 
 	assert(tree);
 	r = field_check_subdomain(FIELD(NULL, "storageClassName"),
-				  json_string(json_get(tree, "storageClassName"), ""), found);
+				  json_text(tree, "storageClassName"), found);
 	if (r == 0)
 		r = field_check_quantity(FIELD(NULL, "capacity"), json_get(tree, "capacity"), false,
 					 found);

@@ -18,15 +18,9 @@ static struct csi_secret_reference decode_secret(const struct cJSON *source, con
 	const struct cJSON *reference = json_get(source, key);
 
 	return (struct csi_secret_reference){
-		.name_space =
-			arena_string(arena, json_string(json_get(reference, "namespace"), "")),
-		.name = arena_string(arena, json_string(json_get(reference, "name"), "")),
+		.name_space = arena_text(arena, reference, "namespace"),
+		.name = arena_text(arena, reference, "name"),
 	};
-}
-
-static const char *decode_text(const struct cJSON *source, const char *key, struct arena *arena)
-{
-	return arena_string(arena, json_string(json_get(source, key), ""));
 }
 
 static void decode_flags(const struct cJSON *list, struct arena *arena, struct csi_source *csi)
@@ -49,9 +43,9 @@ const struct csi_source *csi_source_decode(const struct cJSON *source,
 	if (!csi)
 		return NULL;
 	*csi = (struct csi_source){
-		.driver = decode_text(source, "driver", arena),
-		.volume_handle = decode_text(source, "volumeHandle", arena),
-		.fs_type = decode_text(source, "fsType", arena),
+		.driver = arena_text(arena, source, "driver"),
+		.volume_handle = arena_text(arena, source, "volumeHandle"),
+		.fs_type = arena_text(arena, source, "fsType"),
 		.read_only = json_bool(json_get(source, "readOnly"), false),
 		.attributes = labels_decode(json_get(source, "volumeAttributes"), arena),
 		.node_stage_secret = decode_secret(source, "nodeStageSecretRef", arena),

@@ -29,11 +29,6 @@ static int make_other(struct cJSON *spec, const char *key, const struct cJSON *f
 	return r < 0 ? r : copy_member(made, from, "name");
 }
 
-static const char *namespace_of(const struct cJSON *reference)
-{
-	return json_string(json_get(reference, "namespace"), "");
-}
-
 int data_source_set_defaults(struct cJSON *spec)
 {
 	const struct cJSON *source = json_get(spec, "dataSource");
@@ -41,7 +36,7 @@ int data_source_set_defaults(struct cJSON *spec)
 
 	if (json_is_object(source) && !reference)
 		return make_other(spec, "dataSourceRef", source);
-	if (json_is_object(reference) && !source && namespace_of(reference)[0] == '\0')
+	if (json_is_object(reference) && !source && json_text(reference, "namespace")[0] == '\0')
 		return make_other(spec, "dataSource", reference);
 	return 0;
 }
@@ -51,13 +46,13 @@ int data_source_set_defaults(struct cJSON *spec)
 static int check_one(const struct cJSON *source, const struct field *field,
 		     struct violations *found)
 {
-	const char *group = json_string(json_get(source, "apiGroup"), "");
-	const char *kind = json_string(json_get(source, "kind"), "");
+	const char *group = json_text(source, "apiGroup");
+	const char *kind = json_text(source, "kind");
 	int r = 0;
 
 	if (!source)
 		return 0;
-	if (*json_string(json_get(source, "name"), "") == '\0')
+	if (*json_text(source, "name") == '\0')
 		r = field_required(FIELD(field, "name"), "", found);
 	if (r == 0 && *kind == '\0')
 		r = field_required(FIELD(field, "kind"), "", found);
@@ -71,7 +66,7 @@ static int check_one(const struct cJSON *source, const struct field *field,
 
 static bool same_member(const struct cJSON *a, const struct cJSON *b, const char *key)
 {
-	return strcmp(json_string(json_get(a, key), ""), json_string(json_get(b, key), "")) == 0;
+	return json_text_is(a, key, json_text(b, key));
 }
 
 int data_source_validate(const struct cJSON *spec, const struct field *field,
@@ -85,7 +80,7 @@ int data_source_validate(const struct cJSON *spec, const struct field *field,
 		r = check_one(reference, FIELD(field, "dataSourceRef"), found);
 	if (r < 0 || !source || !reference)
 		return r;
-	if (namespace_of(reference)[0] != '\0')
+	if (json_text(reference, "namespace")[0] != '\0')
 		return field_invalid(field, NULL,
 				     "may not specify dataSource when dataSourceRef.namespace is "
 				     "specified",
@@ -100,8 +95,8 @@ int data_source_validate(const struct cJSON *spec, const struct field *field,
 
 static enum data_source_kind kind_of(const struct cJSON *source)
 {
-	const char *group = json_string(json_get(source, "apiGroup"), "");
-	const char *kind = json_string(json_get(source, "kind"), "");
+	const char *group = json_text(source, "apiGroup");
+	const char *kind = json_text(source, "kind");
 
 	if (*group == '\0' && strcmp(kind, "PersistentVolumeClaim") == 0)
 		return DATA_SOURCE_CLAIM;
@@ -119,7 +114,7 @@ struct data_source data_source_decode(const struct cJSON *spec, struct arena *ar
 		source = json_get(spec, "dataSource");
 	return (struct data_source){
 		.kind = source ? kind_of(source) : DATA_SOURCE_NONE,
-		.name_space = arena_string(arena, namespace_of(source)),
-		.name = arena_string(arena, json_string(json_get(source, "name"), "")),
+		.name_space = arena_text(arena, source, "namespace"),
+		.name = arena_text(arena, source, "name"),
 	};
 }

@@ -32,7 +32,7 @@ static const char *wrong_key(const char *key)
 
 int entries_check_keys(const struct cJSON *map, const struct field *field, struct violations *found)
 {
-	for (const struct cJSON *item = json_first(map); item; item = json_next(item)) {
+	JSON_FOREACH (item, map) {
 		const char *key = json_key(item), *detail = wrong_key(key);
 		const struct field *entry = FIELD_KEY(field, key);
 		const struct field *shown = found && found->is_secret ? field : entry;
@@ -48,7 +48,7 @@ size_t entries_bytes(const struct cJSON *map, bool are_base64)
 {
 	size_t sum = 0;
 
-	for (const struct cJSON *item = json_first(map); item; item = json_next(item)) {
+	JSON_FOREACH (item, map) {
 		const char *value = json_string(item, "");
 		size_t bytes = 0;
 

@@ -289,11 +289,11 @@ static int add_env_from(struct environment *environment, const struct cJSON *fro
 		reference = json_get(from, "secretRef");
 	if (!reference)
 		return 0;
-	name = json_string(json_get(reference, "name"), "");
+	name = json_text(reference, "name");
 	if (open_source(environment, kind, name, &source, &why) < 0)
 		return note_lost(environment, why.text, reterr);
 	if (source)
-		return add_data(environment, kind, json_string(json_get(from, "prefix"), ""),
+		return add_data(environment, kind, json_text(from, "prefix"),
 				json_get(source, "data"), reterr);
 	if (json_bool(json_get(reference, "optional"), false))
 		return 0;
@@ -305,8 +305,8 @@ static int add_env_from(struct environment *environment, const struct cJSON *fro
 static int read_key(struct environment *environment, enum object_kind kind,
 		    const struct cJSON *reference, char **ret, struct failure *reterr)
 {
-	const char *name = json_string(json_get(reference, "name"), "");
-	const char *key = json_string(json_get(reference, "key"), "");
+	const char *name = json_text(reference, "name");
+	const char *key = json_text(reference, "key");
 	bool is_optional = json_bool(json_get(reference, "optional"), false);
 	const struct cJSON *source = NULL;
 	const struct cJSON *value;
@@ -342,8 +342,8 @@ static int read_value_from(struct environment *environment, const struct cJSON *
 	if ((reference = json_get(from, "secretKeyRef")))
 		return read_key(environment, KIND_SECRET, reference, ret, reterr);
 	if ((reference = json_get(from, "fieldRef")))
-		r = pod_field_value(environment->pod,
-				    json_string(json_get(reference, "fieldPath"), ""), ret, reterr);
+		r = pod_field_value(environment->pod, json_text(reference, "fieldPath"), ret,
+				    reterr);
 	else if ((reference = json_get(from, "resourceFieldRef")))
 		r = pod_resource_value(environment->pod, environment->container, reference, NULL,
 				       ret, reterr);
@@ -382,7 +382,7 @@ static const char *map_value(void *userdata, const char *name, size_t length)
 static int make_value(struct environment *environment, const struct cJSON *variable, char **ret,
 		      struct failure *reterr)
 {
-	const char *text = json_string(json_get(variable, "value"), "");
+	const char *text = json_text(variable, "value");
 	const struct cJSON *from = json_get(variable, "valueFrom");
 	struct use use = { .environment = environment };
 	bool no_memory;
@@ -402,7 +402,7 @@ static int make_value(struct environment *environment, const struct cJSON *varia
 static int add_env(struct environment *environment, const struct cJSON *variable,
 		   struct failure *reterr)
 {
-	const char *name = json_string(json_get(variable, "name"), "");
+	const char *name = json_text(variable, "name");
 	struct failure why = { .error = 0 };
 	char *value = NULL;
 	int r = make_value(environment, variable, &value, &why);

@@ -32,7 +32,7 @@ struct search {
 static int add_one(struct search *search, const struct cJSON *parent, const char *key,
 		   enum object_kind kind)
 {
-	const char *name = json_string(json_get(json_get(parent, key), "name"), "");
+	const char *name = json_text(json_get(parent, key), "name");
 
 	if (*name == '\0' || search->count >= ENVIRONMENT_OBJECTS_MAX)
 		return 0;

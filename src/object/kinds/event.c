@@ -48,8 +48,8 @@ enum { EVENT_MESSAGE_MAX = 1024, EVENT_WORD_MAX = 128 };
 static int check_namespace(const struct cJSON *tree, bool is_new, struct violations *found)
 {
 	const struct field *field = FIELD(FIELD(NULL, "involvedObject"), "namespace");
-	const char *own = json_string(json_get_path(tree, "metadata.namespace"), "");
-	const char *involved = json_string(json_get_path(tree, "involvedObject.namespace"), "");
+	const char *own = json_text_at(tree, "metadata.namespace");
+	const char *involved = json_text_at(tree, "involvedObject.namespace");
 
 	if (*involved == '\0' &&
 	    (strcmp(own, "default") == 0 || (is_new && strcmp(own, "kube-system") == 0)))
@@ -61,7 +61,7 @@ static int check_namespace(const struct cJSON *tree, bool is_new, struct violati
 
 static int check_word(const struct cJSON *tree, const char *name, struct violations *found)
 {
-	const char *word = json_string(json_get(tree, name), "");
+	const char *word = json_text(tree, name);
 
 	if (*word == '\0')
 		return field_required(FIELD(NULL, name), "", found);
@@ -83,8 +83,7 @@ int event_validate(const struct cJSON *tree, struct violations *found)
 	r = check_namespace(tree, is_new, found);
 	for (size_t i = 0; words[i] && is_new && r == 0; i++)
 		r = check_word(tree, words[i], found);
-	if (r == 0 && is_new &&
-	    strlen(json_string(json_get(tree, "message"), "")) > EVENT_MESSAGE_MAX)
+	if (r == 0 && is_new && strlen(json_text(tree, "message")) > EVENT_MESSAGE_MAX)
 		r = field_invalid(FIELD(NULL, "message"), "", "can have at most 1024 characters",
 				  found);
 	return r;

@@ -29,7 +29,7 @@ static int default_items(const struct cJSON *source)
 {
 	const struct cJSON *items = json_get(source, "items");
 
-	for (const struct cJSON *item = json_first(items); item; item = json_next(item)) {
+	JSON_FOREACH (item, items) {
 		struct cJSON *ref;
 
 		if (!json_get(item, "fieldRef") ||
@@ -53,7 +53,7 @@ int projected_source_set_defaults(struct cJSON *source)
 {
 	const struct cJSON *sources = json_get(source, "sources");
 
-	for (const struct cJSON *item = json_first(sources); item; item = json_next(item)) {
+	JSON_FOREACH (item, sources) {
 		struct cJSON *token = NULL;
 
 		if (default_items(json_get(item, "downwardAPI")) < 0)
@@ -86,7 +86,7 @@ static int check_mode(const struct cJSON *holder, const char *name, const struct
 static int check_path(const struct cJSON *holder, const struct field *field,
 		      struct violations *found)
 {
-	const char *path = json_string(json_get(holder, "path"), "");
+	const char *path = json_text(holder, "path");
 	const struct field *at = FIELD(field, "path");
 	int r;
 
@@ -109,7 +109,7 @@ static int check_items(const struct cJSON *source, const struct field *field,
 	     item = json_next(item)) {
 		const struct field *at = FIELD_AT(items, index++);
 
-		if (*json_string(json_get(item, "key"), "") == '\0')
+		if (*json_text(item, "key") == '\0')
 			return field_required(FIELD(at, "key"), "", found);
 		r = check_path(item, at, found);
 		if (r == 0)
@@ -122,7 +122,7 @@ int config_map_source_validate(const struct cJSON *source, const struct field *f
 			       struct violations *found)
 {
 	assert(source && field);
-	if (*json_string(json_get(source, "name"), "") == '\0')
+	if (*json_text(source, "name") == '\0')
 		return field_required(FIELD(field, "name"), "", found);
 	return check_items(source, field, found);
 }
@@ -131,7 +131,7 @@ int secret_source_validate(const struct cJSON *source, const struct field *field
 			   struct violations *found)
 {
 	assert(source && field);
-	if (*json_string(json_get(source, "secretName"), "") == '\0')
+	if (*json_text(source, "secretName") == '\0')
 		return field_required(FIELD(field, "secretName"), "", found);
 	return check_items(source, field, found);
 }
@@ -154,9 +154,9 @@ static int check_downward_item(const struct cJSON *item, const struct field *fie
 				     "fieldRef and resourceFieldRef can not be specified "
 				     "simultaneously",
 				     found);
-	if (ref && *json_string(json_get(ref, "fieldPath"), "") == '\0')
+	if (ref && *json_text(ref, "fieldPath") == '\0')
 		return field_required(FIELD(FIELD(field, "fieldRef"), "fieldPath"), "", found);
-	if (resource && *json_string(json_get(resource, "resource"), "") == '\0')
+	if (resource && *json_text(resource, "resource") == '\0')
 		return field_required(FIELD(FIELD(field, "resourceFieldRef"), "resource"), "",
 				      found);
 	return check_mode(item, "mode", field, found);
@@ -194,13 +194,13 @@ static int check_token(const struct cJSON *token, const struct field *field,
 static int check_trust_bundle(const struct cJSON *bundle, const struct field *field,
 			      struct violations *found)
 {
-	bool named = *json_string(json_get(bundle, "name"), "") != '\0';
-	bool signed_by = *json_string(json_get(bundle, "signerName"), "") != '\0';
+	bool named = *json_text(bundle, "name") != '\0';
+	bool signed_by = *json_text(bundle, "signerName") != '\0';
 	const struct cJSON *selector = json_get(bundle, "labelSelector");
 	int r = 0;
 
 	if (named && signed_by)
-		r = field_invalid(field, json_string(json_get(bundle, "name"), ""),
+		r = field_invalid(field, json_text(bundle, "name"),
 				  "only one of name and signerName may be used", found);
 	else if (!named && !signed_by)
 		r = field_required(field, "either name or signerName must be specified", found);
@@ -271,7 +271,7 @@ static struct pod_volume_object decode_object(enum object_kind kind, const struc
 	return (struct pod_volume_object){
 		.kind = kind,
 		.optional = json_bool(json_get(source, "optional"), false),
-		.name = arena_string(arena, json_string(json_get(source, key), "")),
+		.name = arena_text(arena, source, key),
 	};
 }
 
@@ -318,9 +318,8 @@ static void decode_trust_bundles(const struct cJSON *sources, struct arena *aren
 		if (!bundle)
 			continue;
 		bundles[volume->trust_bundle_count++] = (struct pod_trust_bundle){
-			.name = arena_string(arena, json_string(json_get(bundle, "name"), "")),
-			.signer_name = arena_string(
-				arena, json_string(json_get(bundle, "signerName"), "")),
+			.name = arena_text(arena, bundle, "name"),
+			.signer_name = arena_text(arena, bundle, "signerName"),
 			.selector = label_selector_decode(json_get(bundle, "labelSelector"), arena),
 		};
 	}

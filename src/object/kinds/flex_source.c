@@ -18,8 +18,8 @@ const struct flex_source *flex_source_decode(const struct cJSON *source, struct 
 	if (!flex)
 		return NULL;
 	*flex = (struct flex_source){
-		.driver = arena_string(arena, json_string(json_get(source, "driver"), "")),
-		.fs_type = arena_string(arena, json_string(json_get(source, "fsType"), "")),
+		.driver = arena_text(arena, source, "driver"),
+		.fs_type = arena_text(arena, source, "fsType"),
 		.read_only = json_bool(json_get(source, "readOnly"), false),
 		.has_secret = json_get(source, "secretRef") != NULL,
 		.options = labels_decode(json_get(source, "options"), arena),

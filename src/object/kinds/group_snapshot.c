@@ -157,19 +157,17 @@ int volume_group_snapshot_content_validate(const struct cJSON *tree, struct viol
 	int r = 0;
 
 	assert(tree);
-	if (*json_string(json_get(spec, "driver"), "") == '\0')
+	if (*json_text(spec, "driver") == '\0')
 		r = field_required(FIELD(field, "driver"), "", found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "deletionPolicy"),
-				       json_string(json_get(spec, "deletionPolicy"), ""), policies,
-				       false, found);
+				       json_text(spec, "deletionPolicy"), policies, false, found);
 	if (r == 0)
 		r = check_source(json_get(spec, "source"), "volumeHandles", "groupSnapshotHandles",
 				 "exactly one of volumeHandles and groupSnapshotHandles must be "
 				 "set",
 				 found);
-	if (r == 0 && (*json_string(json_get(ref, "name"), "") == '\0' ||
-		       *json_string(json_get(ref, "namespace"), "") == '\0'))
+	if (r == 0 && (*json_text(ref, "name") == '\0' || *json_text(ref, "namespace") == '\0'))
 		r = field_invalid(FIELD(field, "volumeGroupSnapshotRef"), NULL,
 				  "both volumeGroupSnapshotRef.name and "
 				  "volumeGroupSnapshotRef.namespace must be set",

@@ -56,10 +56,9 @@ int namespace_validate(const struct cJSON *tree, struct violations *found)
 
 	assert(tree);
 	r = field_check_label(FIELD(FIELD(NULL, "metadata"), "name"),
-			      json_string(json_get_path(tree, "metadata.name"), ""), found);
+			      json_text_at(tree, "metadata.name"), found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
-				       json_string(json_get_path(tree, "status.phase"), ""), phases,
-				       true, found);
+				       json_text_at(tree, "status.phase"), phases, true, found);
 	return r;
 }

@@ -19,8 +19,8 @@ const struct nfs_source *nfs_source_decode(const struct cJSON *source, struct ar
 
 	if (!nfs)
 		return NULL;
-	nfs->server = arena_string(arena, json_string(json_get(source, "server"), ""));
-	nfs->path = arena_string(arena, json_string(json_get(source, "path"), ""));
+	nfs->server = arena_text(arena, source, "server");
+	nfs->path = arena_text(arena, source, "path");
 	nfs->read_only = json_bool(json_get(source, "readOnly"), false);
 	is_address = nfs->server && strchr(nfs->server, ':') && nfs->server[0] != '[';
 	text = new_text(is_address ? "[%s]:%s" : "%s:%s", nfs->server ?: "", nfs->path ?: "");

@@ -20,8 +20,8 @@ static int check_taint(const struct cJSON *list, const struct cJSON *taint,
 {
 	static const char *const effects[] = { "NoExecute", "NoSchedule", "PreferNoSchedule",
 					       NULL };
-	const char *key = json_string(json_get(taint, "key"), "");
-	const char *effect = json_string(json_get(taint, "effect"), "");
+	const char *key = json_text(taint, "key");
+	const char *effect = json_text(taint, "effect");
 	int r;
 
 	if (*key == '\0')
@@ -29,8 +29,7 @@ static int check_taint(const struct cJSON *list, const struct cJSON *taint,
 	r = field_check_one_of(FIELD(field, "effect"), effect, effects, false, found);
 	for (const struct cJSON *item = json_first(list); item != taint && r == 0;
 	     item = json_next(item)) {
-		if (strcmp(json_string(json_get(item, "key"), ""), key) == 0 &&
-		    strcmp(json_string(json_get(item, "effect"), ""), effect) == 0)
+		if (json_text_is(item, "key", key) && json_text_is(item, "effect", effect))
 			return field_duplicate(field, key, found);
 	}
 	return r;
@@ -81,7 +80,7 @@ int node_validate_update(const struct object *old, const struct object *new_obje
 	};
 	cleanup_json struct cJSON *before = object_tree(old);
 
-	if (*json_string(json_get_path(before, "spec.providerID"), "") == '\0')
+	if (*json_text_at(before, "spec.providerID") == '\0')
 		return 0;
 	return update_check_fixed(old, new_object, fixed, found);
 }
@@ -102,7 +101,7 @@ static struct node_volumes decode_volumes(const struct cJSON *list, const char *
 
 	if (!names)
 		return (struct node_volumes){ .count = 0 };
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item))
+	JSON_FOREACH (item, list)
 		names[i++] = arena_string(arena,
 					  json_string(member ? json_get(item, member) : item, ""));
 	qsort(names, count, sizeof(*names), compare_names);
@@ -116,21 +115,10 @@ bool node_volumes_have(const struct node_volumes *volumes, const char *unique_na
 					     sizeof(*volumes->names), compare_names);
 }
 
-static bool has_item(const struct cJSON *list, const char *member, const char *value,
-		     const struct cJSON **ret)
-{
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
-		*ret = item;
-		if (strcmp(json_string(json_get(item, member), ""), value) == 0)
-			return true;
-	}
-	return false;
-}
-
 int node_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 		struct failure *reterr)
 {
-	const struct cJSON *status = json_get(tree, "status"), *item = NULL;
+	const struct cJSON *status = json_get(tree, "status");
 	const char *keeps = metadata_annotation(tree, ANNOTATION_KEEP_TERMINATED);
 	struct node *node = arena_array(arena, 1, sizeof(*node));
 
@@ -138,10 +126,10 @@ int node_decode(const struct cJSON *tree, struct arena *arena, struct object *ob
 	if (!node)
 		return failed(reterr, -ENOMEM, "cannot decode a Node");
 	node->object = object;
-	node->is_ready = has_item(json_get(status, "conditions"), "type", "Ready", &item) &&
-			 strcmp(json_string(json_get(item, "status"), ""), "True") == 0;
+	node->is_ready = json_text_is(json_find(json_get(status, "conditions"), "type", "Ready"),
+				      "status", "True");
 	node->is_out_of_service =
-		has_item(json_get_path(tree, "spec.taints"), "key", TAINT_OUT_OF_SERVICE, &item);
+		json_find(json_get_path(tree, "spec.taints"), "key", TAINT_OUT_OF_SERVICE) != NULL;
 	node->is_managed = metadata_annotation(tree, ANNOTATION_MANAGED_ATTACH) != NULL;
 	node->keeps_terminated = keeps && strcmp(keeps, "true") == 0;
 	node->in_use = decode_volumes(json_get(status, "volumesInUse"), NULL, arena);

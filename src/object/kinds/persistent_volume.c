@@ -93,7 +93,7 @@ static int check_local(const struct cJSON *local, const struct cJSON *spec,
 		       const struct field *field, struct violations *found)
 {
 	const struct field *path = FIELD(FIELD(field, "local"), "path");
-	const char *text = json_string(json_get(local, "path"), "");
+	const char *text = json_text(local, "path");
 	int r;
 
 	if (*text == '\0')
@@ -107,16 +107,16 @@ static int check_local(const struct cJSON *local, const struct cJSON *spec,
 
 static int check_flex(const struct cJSON *flex, const struct field *field, struct violations *found)
 {
-	if (*json_string(json_get(flex, "driver"), "") == '\0')
+	if (*json_text(flex, "driver") == '\0')
 		return field_required(FIELD(field, "driver"), "", found);
 	return 0;
 }
 
 static int check_csi(const struct cJSON *csi, const struct field *field, struct violations *found)
 {
-	if (*json_string(json_get(csi, "driver"), "") == '\0')
+	if (*json_text(csi, "driver") == '\0')
 		return field_required(FIELD(field, "driver"), "", found);
-	if (*json_string(json_get(csi, "volumeHandle"), "") == '\0')
+	if (*json_text(csi, "volumeHandle") == '\0')
 		return field_required(FIELD(field, "volumeHandle"), "", found);
 	return 0;
 }
@@ -155,7 +155,7 @@ static int check_capacity(const struct cJSON *capacity, const struct field *fiel
 
 	if (json_count(capacity) == 0)
 		return field_required(field, "", found);
-	for (const struct cJSON *item = json_first(capacity); item; item = json_next(item)) {
+	JSON_FOREACH (item, capacity) {
 		if (strcmp(json_key(item), "storage") != 0)
 			return field_not_supported(field, json_key(item), supported, found);
 	}
@@ -183,11 +183,10 @@ static int check_claim_ref(const struct cJSON *ref, const struct field *field,
 
 	if (!ref)
 		return 0;
-	r = field_check_subdomain(FIELD(field, "name"), json_string(json_get(ref, "name"), ""),
-				  found);
+	r = field_check_subdomain(FIELD(field, "name"), json_text(ref, "name"), found);
 	if (r == 0)
-		r = field_check_label(FIELD(field, "namespace"),
-				      json_string(json_get(ref, "namespace"), ""), found);
+		r = field_check_label(FIELD(field, "namespace"), json_text(ref, "namespace"),
+				      found);
 	return r;
 }
 
@@ -195,8 +194,8 @@ static int check_claim_ref(const struct cJSON *ref, const struct field *field,
 static int check_recycle(const struct cJSON *spec, const struct field *field,
 			 struct violations *found)
 {
-	const char *policy = json_string(json_get(spec, "persistentVolumeReclaimPolicy"), "");
-	const char *path = json_string(json_get(json_get(spec, "hostPath"), "path"), "");
+	const char *policy = json_text(spec, "persistentVolumeReclaimPolicy");
+	const char *path = json_text(json_get(spec, "hostPath"), "path");
 
 	if (strcmp(policy, "Recycle") == 0 && *path == '/' && path[strspn(path, "/")] == '\0')
 		return field_forbidden(FIELD(field, "persistentVolumeReclaimPolicy"),
@@ -216,10 +215,9 @@ int persistent_volume_validate(const struct cJSON *tree, struct violations *foun
 	if (r == 0)
 		r = volume_common_validate(spec, field, found);
 	if (r == 0)
-		r = field_check_one_of(
-			FIELD(field, "persistentVolumeReclaimPolicy"),
-			json_string(json_get(spec, "persistentVolumeReclaimPolicy"), ""), policies,
-			true, found);
+		r = field_check_one_of(FIELD(field, "persistentVolumeReclaimPolicy"),
+				       json_text(spec, "persistentVolumeReclaimPolicy"), policies,
+				       true, found);
 	if (r == 0)
 		r = check_affinity(json_get(spec, "nodeAffinity"), FIELD(field, "nodeAffinity"),
 				   found);
@@ -231,7 +229,7 @@ int persistent_volume_validate(const struct cJSON *tree, struct violations *foun
 		r = check_claim_ref(json_get(spec, "claimRef"), FIELD(field, "claimRef"), found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
-				       json_string(json_get(json_get(tree, "status"), "phase"), ""),
+				       json_text(json_get(tree, "status"), "phase"),
 				       phase_names + VOLUME_PENDING, true, found);
 	return r;
 }
@@ -249,7 +247,7 @@ static bool is_source(const char *member)
 /* What is none of the known members is the source, whatever its name. */
 static bool has_sources_of(const struct cJSON *spec, const struct cJSON *other)
 {
-	for (const struct cJSON *item = json_first(other); item; item = json_next(item))
+	JSON_FOREACH (item, other)
 		if (is_source(json_key(item)) && !json_equal(json_get(spec, json_key(item)), item))
 			return false;
 	return true;
@@ -263,8 +261,7 @@ static bool same_source(const struct cJSON *old, const struct cJSON *now)
 /* A mode taken away is a change as well. */
 static bool same_mode(const struct cJSON *old, const struct cJSON *now)
 {
-	return strcmp(json_string(json_get(old, "volumeMode"), ""),
-		      json_string(json_get(now, "volumeMode"), "")) == 0;
+	return json_text_is(old, "volumeMode", json_text(now, "volumeMode"));
 }
 
 /* It may be added, not changed. */
@@ -321,7 +318,7 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 		[PV_SOURCE_FLEX] = "flexVolume",
 	};
 	const struct cJSON *source = volume_source_first(spec, &source_names);
-	const char *path = json_string(json_get(source, "path"), "");
+	const char *path = json_text(source, "path");
 	int kind = 0;
 
 	while (kind < PV_SOURCE_OTHER && strcmp(with_plugin[kind], json_key(source)) != 0)
@@ -330,11 +327,10 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 	volume->source_key = arena_string(arena, json_key(source));
 	volume->local_path = arena_string(arena, kind == PV_SOURCE_LOCAL ? path : "");
 	volume->host_path = arena_string(arena, kind == PV_SOURCE_HOST_PATH ? path : "");
-	volume->host_path_type = arena_string(
-		arena,
-		kind == PV_SOURCE_HOST_PATH ? json_string(json_get(source, "type"), "") : "");
-	volume->fs_type = arena_string(
-		arena, kind == PV_SOURCE_LOCAL ? json_string(json_get(source, "fsType"), "") : "");
+	volume->host_path_type =
+		arena_string(arena, kind == PV_SOURCE_HOST_PATH ? json_text(source, "type") : "");
+	volume->fs_type =
+		arena_string(arena, kind == PV_SOURCE_LOCAL ? json_text(source, "fsType") : "");
 	volume->program.nfs = kind == PV_SOURCE_NFS ? nfs_source_decode(source, arena) : NULL;
 	volume->program.flex = kind == PV_SOURCE_FLEX ? flex_source_decode(source, arena) : NULL;
 	volume->csi = kind == PV_SOURCE_CSI
@@ -383,9 +379,9 @@ static void decode_claim_ref(const struct cJSON *ref, struct arena *arena,
 			     struct persistent_volume *volume)
 {
 	volume->has_claim_ref = ref != NULL;
-	volume->claim_namespace = arena_string(arena, json_string(json_get(ref, "namespace"), ""));
-	volume->claim_name = arena_string(arena, json_string(json_get(ref, "name"), ""));
-	volume->claim_uid = arena_string(arena, json_string(json_get(ref, "uid"), ""));
+	volume->claim_namespace = arena_text(arena, ref, "namespace");
+	volume->claim_name = arena_text(arena, ref, "name");
+	volume->claim_uid = arena_text(arena, ref, "uid");
 }
 
 /* What is no number is passed over, as kubelet does. */
@@ -451,17 +447,14 @@ int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, stru
 	volume->first_access_mode = access_mode_decode(json_first(json_get(spec, "accessModes")));
 	volume->mode = volume_mode_decode(json_get(spec, "volumeMode"));
 	volume->storage_class = arena_string(arena, storage_class_of(tree));
-	volume->attributes_class =
-		arena_string(arena, json_string(json_get(spec, "volumeAttributesClassName"), ""));
+	volume->attributes_class = arena_text(arena, spec, "volumeAttributesClassName");
 	volume->reclaim_policy = (enum reclaim_policy) name_position(
-		reclaim_policy_names,
-		json_string(json_get(spec, "persistentVolumeReclaimPolicy"), ""));
+		reclaim_policy_names, json_text(spec, "persistentVolumeReclaimPolicy"));
 	volume->node_affinity =
 		node_selector_decode(json_get(json_get(spec, "nodeAffinity"), "required"), arena);
 	volume->bound_by_controller = is_bound_by_controller(tree);
-	volume->reason = arena_string(arena, json_string(json_get(status, "reason"), ""));
-	volume->phase = (enum volume_phase) name_position(
-		phase_names, json_string(json_get(status, "phase"), ""));
+	volume->reason = arena_text(arena, status, "reason");
+	volume->phase = (enum volume_phase) name_position(phase_names, json_text(status, "phase"));
 	decode_source(spec, arena, volume);
 	decode_provisioning(tree, arena, volume);
 	decode_mount_options(tree, arena, volume);

@@ -42,7 +42,7 @@ static int default_requests(struct cJSON *container)
 	requests = json_ensure_object(json_ensure_object(container, "resources"), "requests");
 	if (!requests)
 		return -ENOMEM;
-	for (const struct cJSON *item = json_first(limits); item; item = json_next(item)) {
+	JSON_FOREACH (item, limits) {
 		if (!json_get(requests, json_key(item)) &&
 		    json_set_string(requests, json_key(item), json_string(item, "")) < 0)
 			return -ENOMEM;
@@ -92,17 +92,13 @@ static void decode_mounts(const struct cJSON *list, struct arena *arena,
 
 	for (const struct cJSON *item = json_first(list); item && mounts; item = json_next(item)) {
 		mounts[count++] = (struct pod_volume_mount){
-			.name = arena_string(arena, json_string(json_get(item, "name"), "")),
-			.mount_path =
-				arena_string(arena, json_string(json_get(item, "mountPath"), "")),
-			.sub_path = arena_string(arena, json_string(json_get(item, "subPath"), "")),
-			.sub_path_expr =
-				arena_string(arena, json_string(json_get(item, "subPathExpr"), "")),
+			.name = arena_text(arena, item, "name"),
+			.mount_path = arena_text(arena, item, "mountPath"),
+			.sub_path = arena_text(arena, item, "subPath"),
+			.sub_path_expr = arena_text(arena, item, "subPathExpr"),
 			.read_only = json_bool(json_get(item, "readOnly"), false),
-			.recursive_read_only = arena_string(
-				arena, json_string(json_get(item, "recursiveReadOnly"), "")),
-			.mount_propagation = arena_string(
-				arena, json_string(json_get(item, "mountPropagation"), "")),
+			.recursive_read_only = arena_text(arena, item, "recursiveReadOnly"),
+			.mount_propagation = arena_text(arena, item, "mountPropagation"),
 		};
 	}
 	container->mounts = mounts;
@@ -117,9 +113,8 @@ static void decode_devices(const struct cJSON *list, struct arena *arena,
 
 	for (const struct cJSON *item = json_first(list); item && devices; item = json_next(item)) {
 		devices[count++] = (struct pod_volume_device){
-			.name = arena_string(arena, json_string(json_get(item, "name"), "")),
-			.device_path =
-				arena_string(arena, json_string(json_get(item, "devicePath"), "")),
+			.name = arena_text(arena, item, "name"),
+			.device_path = arena_text(arena, item, "devicePath"),
 		};
 	}
 	container->devices = devices;
@@ -139,7 +134,7 @@ static void decode_huge_pages(const struct cJSON *requests, struct arena *arena,
 	struct huge_page_request *pages;
 	size_t most = 0, count = 0;
 
-	for (const struct cJSON *item = json_first(requests); item; item = json_next(item))
+	JSON_FOREACH (item, requests)
 		most += is_huge_pages(item) ? 1 : 0;
 	pages = arena_array(arena, most, sizeof(*pages));
 	for (const struct cJSON *item = json_first(requests); item && pages;
@@ -176,10 +171,9 @@ static void decode_container(const struct cJSON *item, const struct cJSON *spec,
 	const struct cJSON *resources = json_get(item, "resources");
 	const struct cJSON *limits = json_get(resources, "limits");
 
-	container->name = arena_string(arena, json_string(json_get(item, "name"), ""));
+	container->name = arena_text(arena, item, "name");
 	container->sidecar =
-		container->type == CONTAINER_INIT &&
-		strcmp(json_string(json_get(item, "restartPolicy"), ""), "Always") == 0;
+		container->type == CONTAINER_INIT && json_text_is(item, "restartPolicy", "Always");
 	container->privileged =
 		json_bool(json_get(json_get(item, "securityContext"), "privileged"), false);
 	container->memory_limit_bytes = limit_bytes(limits, "memory");
@@ -203,7 +197,7 @@ static void decode_containers(const struct cJSON *spec, struct arena *arena, str
 	for (size_t i = 0; i < ARRAY_SIZE(container_lists) && containers; i++) {
 		const struct cJSON *list = json_get(spec, container_lists[i]);
 
-		for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+		JSON_FOREACH (item, list) {
 			containers[count].type = (enum container_type) i;
 			decode_container(item, spec, arena, &containers[count++]);
 		}
@@ -217,7 +211,7 @@ static void decode_containers(const struct cJSON *spec, struct arena *arena, str
 /* An init or ephemeral container that runs uses volumes as a regular one does. */
 static bool any_runs(const struct cJSON *statuses)
 {
-	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
+	JSON_FOREACH (item, statuses) {
 		if (json_get(json_get(item, "state"), "running"))
 			return true;
 	}
@@ -227,9 +221,8 @@ static bool any_runs(const struct cJSON *statuses)
 /* Each regular container has a status that says so. */
 static bool all_ended(const struct cJSON *containers, const struct name_index *statuses)
 {
-	for (const struct cJSON *item = json_first(containers); item; item = json_next(item)) {
-		const struct name_entry *own =
-			name_index_find(statuses, json_string(json_get(item, "name"), ""));
+	JSON_FOREACH (item, containers) {
+		const struct name_entry *own = name_index_find(statuses, json_text(item, "name"));
 
 		if (!own || !json_get(json_get(own->item, "state"), "terminated"))
 			return false;
@@ -241,7 +234,7 @@ static bool all_ended(const struct cJSON *containers, const struct name_index *s
 static bool containers_terminated(const struct cJSON *spec, const struct cJSON *status,
 				  struct arena *arena)
 {
-	const char *phase = json_string(json_get(status, "phase"), "");
+	const char *phase = json_text(status, "phase");
 	const struct cJSON *statuses = json_get(status, "containerStatuses");
 	const struct cJSON *containers = json_get(spec, "containers");
 	cleanup_name_index struct name_index index = { 0 };
@@ -258,15 +251,6 @@ static bool containers_terminated(const struct cJSON *spec, const struct cJSON *
 	return all_ended(containers, &index);
 }
 
-static bool is_true_condition(const struct cJSON *conditions, const char *type)
-{
-	for (const struct cJSON *item = json_first(conditions); item; item = json_next(item)) {
-		if (strcmp(json_string(json_get(item, "type"), ""), type) == 0)
-			return strcmp(json_string(json_get(item, "status"), ""), "True") == 0;
-	}
-	return false;
-}
-
 /* Gates times conditions, so there are only so many of either that count. */
 static void decode_gates(const struct cJSON *tree, struct pod *pod)
 {
@@ -276,10 +260,11 @@ static void decode_gates(const struct cJSON *tree, struct pod *pod)
 
 	for (const struct cJSON *item = json_first(gates);
 	     item && pod->readiness_gate_count < GATES_MAX; item = json_next(item)) {
-		const char *type = json_string(json_get(item, "conditionType"), "");
+		const char *type = json_text(item, "conditionType");
 
 		pod->readiness_gate_count++;
-		pod->readiness_gates_passed += is_true_condition(conditions, type) ? 1 : 0;
+		pod->readiness_gates_passed +=
+			json_text_is(json_find(conditions, "type", type), "status", "True") ? 1 : 0;
 	}
 }
 
@@ -288,14 +273,13 @@ static void decode_status(const struct cJSON *tree, struct arena *arena, struct 
 	const struct cJSON *status = json_get(tree, "status");
 	const struct cJSON *statuses = json_get(status, "containerStatuses");
 
-	pod->phase = arena_string(arena, json_string(json_get(status, "phase"), ""));
-	pod->reason = arena_string(arena, json_string(json_get(status, "reason"), ""));
-	pod->address = arena_string(arena, json_string(json_get(status, "podIP"), ""));
-	pod->nominated_node_name =
-		arena_string(arena, json_string(json_get(status, "nominatedNodeName"), ""));
+	pod->phase = arena_text(arena, status, "phase");
+	pod->reason = arena_text(arena, status, "reason");
+	pod->address = arena_text(arena, status, "podIP");
+	pod->nominated_node_name = arena_text(arena, status, "nominatedNodeName");
 	decode_gates(tree, pod);
 	pod->containers_terminated = containers_terminated(json_get(tree, "spec"), status, arena);
-	for (const struct cJSON *item = json_first(statuses); item; item = json_next(item)) {
+	JSON_FOREACH (item, statuses) {
 		int64_t restarts = 0;
 
 		pod->ready_count += json_bool(json_get(item, "ready"), false) ? 1 : 0;
@@ -321,7 +305,7 @@ static void decode_volumes(const struct cJSON *list, const char *pod_name, struc
 static void decode_groups(const struct cJSON *security, struct arena *arena, struct pod *pod)
 {
 	const struct cJSON *list = json_get(security, "supplementalGroups");
-	const char *policy = json_string(json_get(security, "fsGroupChangePolicy"), "");
+	const char *policy = json_text(security, "fsGroupChangePolicy");
 	gid_t *groups = arena_array(arena, json_count(list), sizeof(*groups));
 	int64_t group;
 	size_t count = 0;
@@ -347,7 +331,7 @@ static const char *selinux_option(const struct cJSON *spec, const struct cJSON *
 		json_get(json_get(container, "securityContext"), "seLinuxOptions");
 	const struct cJSON *all = json_get(json_get(spec, "securityContext"), "seLinuxOptions");
 
-	return json_string(json_get(own, name), json_string(json_get(all, name), ""));
+	return json_string(json_get(own, name), json_text(all, name));
 }
 
 /* What all containers have in common; "" where they differ. */
@@ -357,8 +341,7 @@ static const char *common_selinux_option(const struct cJSON *spec, const char *n
 	const char *common = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		for (const struct cJSON *item = json_first(json_get(spec, lists[i])); item;
-		     item = json_next(item)) {
+		JSON_FOREACH (item, json_get(spec, lists[i])) {
 			const char *option = selinux_option(spec, item, name);
 
 			if (common && strcmp(common, option) != 0)
@@ -378,9 +361,9 @@ int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *obj
 	if (!pod)
 		return failed(reterr, -ENOMEM, "cannot decode a pod");
 	pod->object = object;
-	pod->node_name = arena_string(arena, json_string(json_get(spec, "nodeName"), ""));
+	pod->node_name = arena_text(arena, spec, "nodeName");
 	(void) json_int64(json_get(spec, "priority"), &pod->priority);
-	name = json_string(json_get(spec, "serviceAccountName"), "");
+	name = json_text(spec, "serviceAccountName");
 	pod->service_account_name = arena_string(arena, *name ? name : "default");
 	decode_volumes(json_get(spec, "volumes"), object->meta.name, arena, pod);
 	decode_containers(spec, arena, pod);

@@ -44,12 +44,11 @@ static void put(struct text_buffer *buffer, const char *text)
 static int join_addresses(const struct cJSON *list, char **ret, struct failure *reterr)
 {
 	struct text_buffer buffer = { .bytes = NULL };
-	const struct cJSON *item;
 
-	for (item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		if (buffer.used > 0)
 			put(&buffer, ",");
-		put(&buffer, json_string(json_get(item, "ip"), ""));
+		put(&buffer, json_text(item, "ip"));
 	}
 	*ret = text_buffer_take(&buffer);
 	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot keep a field of the pod");
@@ -82,7 +81,7 @@ static int read_subscript(const struct cJSON *pod, const char *path, char **ret,
 		if (!key)
 			return failed(reterr, -ENOMEM, "cannot keep a field of the pod");
 		map = json_get(json_get(pod, "metadata"), maps[i]);
-		r = keep(json_string(json_get(map, key), ""), ret, reterr);
+		r = keep(json_text(map, key), ret, reterr);
 		return r < 0 ? r : 1;
 	}
 	return 0;
@@ -96,9 +95,8 @@ int pod_field_value(const struct cJSON *pod, const char *path, char **ret, struc
 	assert(path && ret);
 	for (size_t i = 0; i < ARRAY_SIZE(plain_fields); i++)
 		if (strcmp(path, plain_fields[i].path) == 0)
-			return keep(json_string(json_get(json_get(pod, plain_fields[i].outer),
-							 plain_fields[i].inner),
-						""),
+			return keep(json_text(json_get(pod, plain_fields[i].outer),
+					      plain_fields[i].inner),
 				    ret, reterr);
 	if (strcmp(path, "status.podIPs") == 0)
 		return join_addresses(json_get(status, "podIPs"), ret, reterr);
@@ -147,7 +145,7 @@ static int print_map(const struct cJSON *map, char **ret, struct failure *reterr
 
 	if (!items)
 		return failed(reterr, -ENOMEM, "cannot keep a field of the pod");
-	for (const struct cJSON *item = json_first(map); item; item = json_next(item))
+	JSON_FOREACH (item, map)
 		items[at++] = item;
 	qsort(items, count, sizeof(*items), compare_keys);
 	for (size_t i = 0; i < count; i++) {
@@ -180,15 +178,12 @@ const struct cJSON *pod_find_container(const struct cJSON *pod, const char *name
 {
 	static const char *const lists[] = { "initContainers", "containers",
 					     "ephemeralContainers" };
-	const struct cJSON *spec = json_get(pod, "spec");
+	const struct cJSON *spec = json_get(pod, "spec"), *found = NULL;
 
 	assert(name);
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		for (const struct cJSON *item = json_first(json_get(spec, lists[i])); item;
-		     item = json_next(item))
-			if (strcmp(json_string(json_get(item, "name"), ""), name) == 0)
-				return item;
-	return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && !found; i++)
+		found = json_find(json_get(spec, lists[i]), "name", name);
+	return found;
 }
 
 /* In YAML a quantity may be a plain number. */
@@ -268,8 +263,8 @@ int pod_resource_value(const struct cJSON *pod, const struct cJSON *container,
 		       const struct cJSON *reference, const struct node_resources *node, char **ret,
 		       struct failure *reterr)
 {
-	const char *resource = json_string(json_get(reference, "resource"), "");
-	const char *name = json_string(json_get(reference, "containerName"), "");
+	const char *resource = json_text(reference, "resource");
+	const char *name = json_text(reference, "containerName");
 	struct quantity value = { 0 }, divisor = { 0 };
 	__int128 result;
 	int r;

@@ -40,8 +40,8 @@ static int no_memory(struct violations *found)
 static int check_sub_path(const struct cJSON *mount, const struct field *field,
 			  struct violations *found)
 {
-	const char *path = json_string(json_get(mount, "subPath"), "");
-	const char *expression = json_string(json_get(mount, "subPathExpr"), "");
+	const char *path = json_text(mount, "subPath");
+	const char *expression = json_text(mount, "subPathExpr");
 	int r;
 
 	r = field_check_descending(FIELD(field, "subPath"), path, found);
@@ -59,7 +59,7 @@ static int check_propagation(const struct cJSON *mount, const struct cJSON *cont
 {
 	static const char *const modes[] = { "Bidirectional", "HostToContainer", "None", NULL };
 	const struct field *at = FIELD(field, "mountPropagation");
-	const char *mode = json_string(json_get(mount, "mountPropagation"), "");
+	const char *mode = json_text(mount, "mountPropagation");
 	const struct cJSON *security = json_get(container, "securityContext");
 	int r = field_check_one_of(at, mode, modes, true, found);
 
@@ -81,8 +81,8 @@ static int check_recursive_read_only(const struct cJSON *mount, const struct fie
 {
 	static const char *const modes[] = { "Disabled", "Enabled", "IfPossible", NULL };
 	const struct field *at = FIELD(field, "recursiveReadOnly");
-	const char *mode = json_string(json_get(mount, "recursiveReadOnly"), "");
-	const char *propagation = json_string(json_get(mount, "mountPropagation"), "");
+	const char *mode = json_text(mount, "recursiveReadOnly");
+	const char *propagation = json_text(mount, "mountPropagation");
 	int r = field_check_one_of(at, mode, modes, true, found);
 
 	if (r < 0 || *mode == '\0' || strcmp(mode, "Disabled") == 0)
@@ -100,7 +100,7 @@ static int check_recursive_read_only(const struct cJSON *mount, const struct fie
 static int check_mount(const struct cJSON *mount, const struct cJSON *container,
 		       const struct field *field, const struct context *context)
 {
-	const char *name = json_string(json_get(mount, "name"), "");
+	const char *name = json_text(mount, "name");
 	struct violations *found = context->found;
 	int r;
 
@@ -108,7 +108,7 @@ static int check_mount(const struct cJSON *mount, const struct cJSON *container,
 		return field_required(FIELD(field, "name"), "", found);
 	if (!name_index_find(context->volumes, name))
 		return field_not_found(FIELD(field, "name"), name, found);
-	if (*json_string(json_get(mount, "mountPath"), "") == '\0')
+	if (*json_text(mount, "mountPath") == '\0')
 		return field_required(FIELD(field, "mountPath"), "", found);
 	r = check_sub_path(mount, field, found);
 	if (r == 0)
@@ -150,8 +150,8 @@ static int check_device(const struct cJSON *device, const struct mounts_index *m
 {
 	const struct field *name_field = FIELD(field, "name"),
 			   *path_field = FIELD(field, "devicePath");
-	const char *name = json_string(json_get(device, "name"), "");
-	const char *path = json_string(json_get(device, "devicePath"), "");
+	const char *name = json_text(device, "name");
+	const char *path = json_text(device, "devicePath");
 	const struct name_entry *volume = name_index_find(context->volumes, name);
 	struct violations *found = context->found;
 
@@ -242,8 +242,7 @@ static int check_container(const struct cJSON *container, const struct field *fi
 	struct mounts_index index = { 0 };
 	int r;
 
-	r = field_check_label(FIELD(field, "name"), json_string(json_get(container, "name"), ""),
-			      context->found);
+	r = field_check_label(FIELD(field, "name"), json_text(container, "name"), context->found);
 	if (r == 0)
 		r = field_check_range(FIELD(FIELD(field, "securityContext"), "runAsUser"), user, 0,
 				      ID_MAX, context->found);
@@ -339,8 +338,8 @@ static int check_security(const struct cJSON *security, const struct field *fiel
 				      ID_MAX, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "fsGroupChangePolicy"),
-				       json_string(json_get(security, "fsGroupChangePolicy"), ""),
-				       policies, true, found);
+				       json_text(security, "fsGroupChangePolicy"), policies, true,
+				       found);
 	for (const struct cJSON *item = json_first(groups); item && r == 0; item = json_next(item))
 		r = field_check_range(FIELD_AT(at, index++), item, 0, ID_MAX, found);
 	return r;
@@ -361,7 +360,7 @@ static int check_group_annotation(const struct cJSON *tree, struct violations *f
 static int check_volumes(const struct cJSON *tree, const struct name_index *index,
 			 struct violations *found)
 {
-	const char *name = json_string(json_get(json_get(tree, "metadata"), "name"), "");
+	const char *name = json_text(json_get(tree, "metadata"), "name");
 	const struct cJSON *list = json_get(json_get(tree, "spec"), "volumes");
 	const struct field *field = FIELD(FIELD(NULL, "spec"), "volumes");
 	const struct name_entry *again;
@@ -388,7 +387,7 @@ int pod_validate(const struct cJSON *tree, struct violations *found)
 	const struct field *field = FIELD(NULL, "spec");
 	cleanup_name_index struct name_index volumes = { 0 };
 	const struct context context = { .volumes = &volumes, .found = found };
-	const char *node = json_string(json_get(spec, "nodeName"), "");
+	const char *node = json_text(spec, "nodeName");
 	int r;
 
 	assert(tree);
@@ -404,14 +403,13 @@ int pod_validate(const struct cJSON *tree, struct violations *found)
 		r = check_group_annotation(tree, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "restartPolicy"),
-				       json_string(json_get(spec, "restartPolicy"), ""), restarts,
-				       true, found);
+				       json_text(spec, "restartPolicy"), restarts, true, found);
 	if (r == 0 && *node != '\0')
 		r = field_check_subdomain(FIELD(field, "nodeName"), node, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
-				       json_string(json_get(json_get(tree, "status"), "phase"), ""),
-				       phases, true, found);
+				       json_text(json_get(tree, "status"), "phase"), phases, true,
+				       found);
 	return r;
 }
 

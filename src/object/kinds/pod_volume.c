@@ -40,7 +40,7 @@ static int check_empty_dir(const struct cJSON *source, const struct field *field
 {
 	static const char *const media[] = { "", "HugePages", "HugePages-<size>", "Memory", NULL };
 	static const char sized[] = "HugePages-";
-	const char *medium = json_string(json_get(source, "medium"), "");
+	const char *medium = json_text(source, "medium");
 	struct quantity page;
 
 	if (strncmp(medium, sized, strlen(sized)) == 0 &&
@@ -55,8 +55,8 @@ static int check_empty_dir(const struct cJSON *source, const struct field *field
 static int check_claim(const struct cJSON *source, const struct field *field,
 		       struct violations *found)
 {
-	return field_check_subdomain(FIELD(field, "claimName"),
-				     json_string(json_get(source, "claimName"), ""), found);
+	return field_check_subdomain(FIELD(field, "claimName"), json_text(source, "claimName"),
+				     found);
 }
 
 /* The claim is made from it, so it must be a claim that would be admitted. */
@@ -104,9 +104,9 @@ static int check_image(const struct cJSON *source, const struct field *field,
 		       struct violations *found)
 {
 	static const char *const policies[] = { "Always", "IfNotPresent", "Never", NULL };
-	const char *policy = json_string(json_get(source, "pullPolicy"), "");
+	const char *policy = json_text(source, "pullPolicy");
 
-	if (*json_string(json_get(source, "reference"), "") == '\0')
+	if (*json_text(source, "reference") == '\0')
 		return field_required(FIELD(field, "reference"), "", found);
 	for (size_t i = 0; *policy && policies[i]; i++)
 		if (strcmp(policy, policies[i]) == 0)
@@ -120,8 +120,8 @@ static int check_image(const struct cJSON *source, const struct field *field,
 static void decode_host_path(const struct cJSON *source, struct arena *arena,
 			     struct pod_volume *volume)
 {
-	volume->host_path = arena_string(arena, json_string(json_get(source, "path"), ""));
-	volume->host_path_type = arena_string(arena, json_string(json_get(source, "type"), ""));
+	volume->host_path = arena_text(arena, source, "path");
+	volume->host_path_type = arena_text(arena, source, "type");
 }
 
 static void decode_empty_dir(const struct cJSON *source, struct arena *arena,
@@ -129,14 +129,14 @@ static void decode_empty_dir(const struct cJSON *source, struct arena *arena,
 {
 	struct quantity limit = quantity_decode(json_get(source, "sizeLimit"));
 
-	volume->medium = arena_string(arena, json_string(json_get(source, "medium"), ""));
+	volume->medium = arena_text(arena, source, "medium");
 	volume->has_size_limit = limit.is_set;
 	volume->size_limit_bytes = quantity_value(&limit);
 }
 
 static void decode_claim(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
 {
-	volume->claim_name = arena_string(arena, json_string(json_get(source, "claimName"), ""));
+	volume->claim_name = arena_text(arena, source, "claimName");
 	volume->claim_read_only = json_bool(json_get(source, "readOnly"), false);
 }
 
@@ -158,7 +158,7 @@ static void decode_flex(const struct cJSON *source, struct arena *arena, struct 
 
 static void decode_image(const struct cJSON *source, struct arena *arena, struct pod_volume *volume)
 {
-	volume->image = arena_string(arena, json_string(json_get(source, "reference"), ""));
+	volume->image = arena_text(arena, source, "reference");
 }
 
 /* The scalars, as text. */
@@ -279,7 +279,7 @@ static int check_ephemeral_name(const char *volume_name, const char *pod_name,
 int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
 			struct violations *found)
 {
-	const char *name = json_string(json_get(volume, "name"), "");
+	const char *name = json_text(volume, "name");
 	const struct source_row *row;
 	const struct cJSON *source;
 	int r;
@@ -318,7 +318,7 @@ void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct 
 
 	assert(volume && pod_name && arena && ret);
 	*ret = (struct pod_volume){
-		.name = arena_string(arena, json_string(json_get(volume, "name"), "")),
+		.name = arena_text(arena, volume, "name"),
 		.source = row ? row->kind : SOURCE_OTHER,
 		.source_key = arena_string(arena, json_key(source)),
 		.host_path = "",

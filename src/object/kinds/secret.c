@@ -36,7 +36,7 @@ static int fold_strings(struct cJSON *tree)
 	if (!strings)
 		return 0;
 	data = json_count(strings) > 0 ? json_ensure_object(tree, "data") : NULL;
-	for (const struct cJSON *item = json_first(strings); item; item = json_next(item)) {
+	JSON_FOREACH (item, strings) {
 		const char *text = json_string(item, "");
 		cleanup_free char *encoded = base64_encode(text, strlen(text));
 
@@ -51,7 +51,7 @@ int secret_set_defaults(struct cJSON *tree)
 {
 	int r = fold_strings(tree);
 
-	if (r == 0 && *json_string(json_get(tree, "type"), "") == '\0')
+	if (r == 0 && *json_text(tree, "type") == '\0')
 		r = json_set_string(tree, "type", "Opaque");
 	return r;
 }
@@ -93,7 +93,7 @@ static int check_promise(const struct promise *promise, const struct cJSON *data
 static int check_type(const struct cJSON *tree, struct violations *found)
 {
 	static const char account[] = "kubernetes.io/service-account.name";
-	const char *type = json_string(json_get(tree, "type"), "");
+	const char *type = json_text(tree, "type");
 	const char *name = metadata_annotation(tree, account);
 
 	for (size_t i = 0; i < ARRAY_SIZE(promises); i++) {

@@ -96,8 +96,8 @@ static const char *const deletion_policies[] = { "Delete", "Retain", NULL };
 static int check_source(const struct cJSON *source, const char *one, const char *other,
 			const char *detail, struct violations *found)
 {
-	bool has_one = *json_string(json_get(source, one), "") != '\0';
-	bool has_other = *json_string(json_get(source, other), "") != '\0';
+	bool has_one = *json_text(source, one) != '\0';
+	bool has_other = *json_text(source, other) != '\0';
 	const struct field *field = FIELD(FIELD(NULL, "spec"), "source");
 
 	if (!source)
@@ -146,12 +146,12 @@ int volume_snapshot_class_validate(const struct cJSON *tree, struct violations *
 	int r = 0;
 
 	assert(tree);
-	if (*json_string(json_get(tree, "driver"), "") == '\0')
+	if (*json_text(tree, "driver") == '\0')
 		r = field_required(FIELD(NULL, "driver"), "", found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(NULL, "deletionPolicy"),
-				       json_string(json_get(tree, "deletionPolicy"), ""),
-				       deletion_policies, false, found);
+				       json_text(tree, "deletionPolicy"), deletion_policies, false,
+				       found);
 	return r;
 }
 
@@ -161,8 +161,7 @@ static int check_snapshot_ref(const struct cJSON *ref, struct violations *found)
 
 	if (!ref)
 		return field_required(field, "", found);
-	if (*json_string(json_get(ref, "name"), "") == '\0' ||
-	    *json_string(json_get(ref, "namespace"), "") == '\0')
+	if (*json_text(ref, "name") == '\0' || *json_text(ref, "namespace") == '\0')
 		return field_invalid(field, NULL,
 				     "both spec.volumeSnapshotRef.name and "
 				     "spec.volumeSnapshotRef.namespace must be set",
@@ -177,12 +176,12 @@ int volume_snapshot_content_validate(const struct cJSON *tree, struct violations
 	int r = 0;
 
 	assert(tree);
-	if (*json_string(json_get(spec, "driver"), "") == '\0')
+	if (*json_text(spec, "driver") == '\0')
 		r = field_required(FIELD(field, "driver"), "", found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(field, "deletionPolicy"),
-				       json_string(json_get(spec, "deletionPolicy"), ""),
-				       deletion_policies, false, found);
+				       json_text(spec, "deletionPolicy"), deletion_policies, false,
+				       found);
 	if (r == 0)
 		r = check_source(json_get(spec, "source"), "volumeHandle", "snapshotHandle",
 				 "exactly one of volumeHandle and snapshotHandle must be set",

@@ -70,17 +70,6 @@ const struct snapshot_words *snapshot_words(enum object_kind kind)
 	return is_single ? &single : &group;
 }
 
-static const char *text_in(const struct cJSON *tree, const char *parent, const char *name,
-			   struct arena *arena)
-{
-	return arena_string(arena, json_string(json_get(json_get(tree, parent), name), ""));
-}
-
-static const char *text_at(const struct cJSON *tree, const char *path, struct arena *arena)
-{
-	return arena_string(arena, json_string(json_get_path(tree, path), ""));
-}
-
 static const char *annotation(const struct cJSON *tree, const char *key, struct arena *arena)
 {
 	return arena_string(arena, metadata_annotation(tree, key));
@@ -105,8 +94,8 @@ static struct snapshot_state decode_state(const struct cJSON *status, struct are
 		.is_ready = json_bool(ready, false),
 		.has_ready = json_is_bool(ready),
 		.has_error = json_is_object(error),
-		.error = text_at(error, "message", arena),
-		.error_time = text_at(error, "time", arena),
+		.error = arena_text_at(arena, error, "message"),
+		.error_time = arena_text_at(arena, error, "time"),
 		.restore_size = decode_size(json_get(status, "restoreSize")),
 	};
 }
@@ -128,16 +117,16 @@ int volume_snapshot_decode(const struct cJSON *tree, struct arena *arena, struct
 		return failed(reterr, -ENOMEM, "cannot decode a VolumeSnapshot");
 	*snapshot = (struct volume_snapshot){
 		.object = object,
-		.claim_name = text_at(tree, "spec.source.persistentVolumeClaimName", arena),
+		.claim_name = arena_text_at(arena, tree, "spec.source.persistentVolumeClaimName"),
 		.selector =
 			label_selector_decode(json_get_path(tree, "spec.source.selector"), arena),
-		.group_name = text_at(tree, "status.volumeGroupSnapshotName", arena),
+		.group_name = arena_text_at(arena, tree, "status.volumeGroupSnapshotName"),
 		.content_name =
-			text_in(json_get(tree, "spec"), "source", words->content_field, arena),
+			arena_text(arena, json_get_path(tree, "spec.source"), words->content_field),
 		.has_class = json_get(json_get(tree, "spec"), words->class_field) != NULL,
-		.class_name = text_in(tree, "spec", words->class_field, arena),
-		.bound_content = text_in(tree, "status", words->bound_field, arena),
-		.creation_time = text_at(tree, "status.creationTime", arena),
+		.class_name = arena_text(arena, json_get(tree, "spec"), words->class_field),
+		.bound_content = arena_text(arena, json_get(tree, "status"), words->bound_field),
+		.creation_time = arena_text_at(arena, tree, "status.creationTime"),
 		.state = decode_state(json_get(tree, "status"), arena),
 		.has_bound_finalizer = has_finalizer(metadata, words->bound_finalizer),
 		.has_source_finalizer =
@@ -160,7 +149,7 @@ int volume_snapshot_class_decode(const struct cJSON *tree, struct arena *arena,
 		return failed(reterr, -ENOMEM, "cannot decode a VolumeSnapshotClass");
 	*class = (struct volume_snapshot_class){
 		.object = object,
-		.driver = text_at(tree, "driver", arena),
+		.driver = arena_text_at(arena, tree, "driver"),
 		.deletion_policy = decode_policy(json_get(tree, "deletionPolicy")),
 		.is_default = is_default && strcmp(is_default, "true") == 0,
 		.parameters = labels_decode(json_get(tree, "parameters"), arena),
@@ -189,8 +178,8 @@ static int decode_members(const struct cJSON *tree, struct arena *arena,
 		const char *handle = arena_string(arena, json_string(i, ""));
 
 		member->volume_handle =
-			list == volumes ? handle : text_at(i, "volumeHandle", arena);
-		member->handle = list == given ? handle : text_at(i, "snapshotHandle", arena);
+			list == volumes ? handle : arena_text_at(arena, i, "volumeHandle");
+		member->handle = list == given ? handle : arena_text_at(arena, i, "snapshotHandle");
 		(void) json_int64(json_get(i, "creationTime"), &member->creation_nsec);
 		(void) json_int64(json_get(i, "restoreSize"), &member->bytes);
 		member->is_ready = json_bool(json_get(i, "readyToUse"), false);
@@ -236,18 +225,18 @@ int volume_snapshot_content_decode(const struct cJSON *tree, struct arena *arena
 		.object = object,
 		.members = content->members,
 		.member_count = content->member_count,
-		.driver = text_at(spec, "driver", arena),
+		.driver = arena_text_at(arena, spec, "driver"),
 		.deletion_policy = decode_policy(json_get(spec, "deletionPolicy")),
-		.volume_handle = text_at(spec, "source.volumeHandle", arena),
-		.given_handle = text_at(spec, source, arena),
-		.source_volume_mode = text_at(spec, "sourceVolumeMode", arena),
-		.class_name = text_in(tree, "spec", words->class_field, arena),
-		.snapshot_namespace = text_at(ref, "namespace", arena),
-		.snapshot_name = text_at(ref, "name", arena),
-		.snapshot_uid = text_at(ref, "uid", arena),
-		.snapshot_handle = text_in(tree, "status", words->handle_field, arena),
+		.volume_handle = arena_text_at(arena, spec, "source.volumeHandle"),
+		.given_handle = arena_text_at(arena, spec, source),
+		.source_volume_mode = arena_text_at(arena, spec, "sourceVolumeMode"),
+		.class_name = arena_text(arena, json_get(tree, "spec"), words->class_field),
+		.snapshot_namespace = arena_text_at(arena, ref, "namespace"),
+		.snapshot_name = arena_text_at(arena, ref, "name"),
+		.snapshot_uid = arena_text_at(arena, ref, "uid"),
+		.snapshot_handle = arena_text(arena, json_get(tree, "status"), words->handle_field),
 		.group_handle = object->kind == KIND_VOLUME_SNAPSHOT_CONTENT
-					? text_at(status, "volumeGroupSnapshotHandle", arena)
+					? arena_text_at(arena, status, "volumeGroupSnapshotHandle")
 					: "",
 		.creation_nsec = decode_time(json_get(status, "creationTime")),
 		.state = decode_state(status, arena),

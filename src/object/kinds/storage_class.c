@@ -45,15 +45,13 @@ int storage_class_validate(const struct cJSON *tree, struct violations *found)
 	int r;
 
 	assert(tree);
-	if (*json_string(json_get(tree, "provisioner"), "") == '\0')
+	if (*json_text(tree, "provisioner") == '\0')
 		return field_required(FIELD(NULL, "provisioner"), "", found);
-	r = field_check_one_of(FIELD(NULL, "reclaimPolicy"),
-			       json_string(json_get(tree, "reclaimPolicy"), ""), policies, false,
-			       found);
+	r = field_check_one_of(FIELD(NULL, "reclaimPolicy"), json_text(tree, "reclaimPolicy"),
+			       policies, false, found);
 	if (r == 0)
 		r = field_check_one_of(FIELD(NULL, "volumeBindingMode"),
-				       json_string(json_get(tree, "volumeBindingMode"), ""), modes,
-				       false, found);
+				       json_text(tree, "volumeBindingMode"), modes, false, found);
 	return r;
 }
 
@@ -88,15 +86,15 @@ int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct o
 			 struct failure *reterr)
 {
 	struct storage_class *class = arena_array(arena, 1, sizeof(*class));
-	const char *policy = json_string(json_get(tree, "reclaimPolicy"), "");
-	const char *mode = json_string(json_get(tree, "volumeBindingMode"), "");
+	const char *policy = json_text(tree, "reclaimPolicy");
+	const char *mode = json_text(tree, "volumeBindingMode");
 
 	assert(tree && arena && object->kind == KIND_STORAGE_CLASS);
 	if (!class)
 		return failed(reterr, -ENOMEM, "cannot decode a class");
 	*class = (struct storage_class){
 		.object = object,
-		.provisioner = arena_string(arena, json_string(json_get(tree, "provisioner"), "")),
+		.provisioner = arena_text(arena, tree, "provisioner"),
 		.reclaim_policy = strcmp(policy, "Retain") == 0 ? RECLAIM_RETAIN : RECLAIM_DELETE,
 		.waits_for_first_consumer = strcmp(mode, "WaitForFirstConsumer") == 0,
 		.is_default = is_default(tree),

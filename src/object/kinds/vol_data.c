@@ -50,11 +50,9 @@ void vol_data_done(struct vol_data *data)
 
 static int check_strings(const struct cJSON *object, struct failure *reterr)
 {
-	const struct cJSON *member;
-
 	if (!json_is_object(object))
 		return failed_plain(reterr, -EINVAL, "%s holds no object", VOL_DATA_FILE);
-	for (member = json_first(object); member; member = json_next(member)) {
+	JSON_FOREACH (member, object) {
 		if (!json_is_string(member))
 			return failed_plain(reterr, -EINVAL, "%s: '%s' is not a string",
 					    VOL_DATA_FILE, json_key(member));
@@ -70,7 +68,7 @@ static int copy_members(const struct cJSON *object, enum vol_data_place place, s
 			struct failure *reterr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-		const char *value = json_string(json_get(object, members[i].key), "");
+		const char *value = json_text(object, members[i].key);
 
 		if (*value == '\0' && members[i].required & IN(place))
 			return failed_plain(reterr, -EINVAL, "%s: '%s' is missing", VOL_DATA_FILE,

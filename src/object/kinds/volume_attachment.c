@@ -54,13 +54,12 @@ int volume_attachment_validate(const struct cJSON *tree, struct violations *foun
 {
 	const struct cJSON *spec = json_get(tree, "spec"), *source = json_get(spec, "source");
 	const struct field *field = FIELD(NULL, "spec");
-	const char *name = json_string(json_get(source, "persistentVolumeName"), "");
+	const char *name = json_text(source, "persistentVolumeName");
 	bool is_inline = json_get(source, "inlineVolumeSpec") != NULL;
 	int r;
 
 	assert(tree);
-	r = csi_driver_name_validate(json_string(json_get(spec, "attacher"), ""),
-				     FIELD(field, "attacher"), found);
+	r = csi_driver_name_validate(json_text(spec, "attacher"), FIELD(field, "attacher"), found);
 	if (r == 0 && !is_inline && *name == '\0')
 		r = field_required(
 			FIELD(field, "source"),
@@ -75,8 +74,8 @@ int volume_attachment_validate(const struct cJSON *tree, struct violations *foun
 		r = field_check_subdomain(FIELD(FIELD(field, "source"), "persistentVolumeName"),
 					  name, found);
 	if (r == 0)
-		r = field_check_subdomain(FIELD(field, "nodeName"),
-					  json_string(json_get(spec, "nodeName"), ""), found);
+		r = field_check_subdomain(FIELD(field, "nodeName"), json_text(spec, "nodeName"),
+					  found);
 	return r;
 }
 
@@ -87,11 +86,6 @@ int volume_attachment_validate_update(const struct object *old, const struct obj
 						    { 0 } };
 
 	return update_check_fixed(old, new_object, fixed, found);
-}
-
-static const char *decode_error(const struct cJSON *error, struct arena *arena)
-{
-	return arena_string(arena, json_string(json_get(error, "message"), ""));
 }
 
 int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
@@ -107,16 +101,15 @@ int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, stru
 		return failed(reterr, -ENOMEM, "cannot decode a VolumeAttachment");
 	*attachment = (struct volume_attachment){
 		.object = object,
-		.attacher = arena_string(arena, json_string(json_get(spec, "attacher"), "")),
-		.node_name = arena_string(arena, json_string(json_get(spec, "nodeName"), "")),
-		.volume_name = arena_string(
-			arena, json_string(json_get_path(spec, "source.persistentVolumeName"), "")),
+		.attacher = arena_text(arena, spec, "attacher"),
+		.node_name = arena_text(arena, spec, "nodeName"),
+		.volume_name = arena_text_at(arena, spec, "source.persistentVolumeName"),
 		.attached = json_bool(json_get(status, "attached"), false),
 		.metadata = labels_decode(json_get(status, "attachmentMetadata"), arena),
 		.has_attach_error = json_is_object(attach_error),
 		.has_detach_error = json_is_object(detach_error),
-		.attach_error = decode_error(attach_error, arena),
-		.detach_error = decode_error(detach_error, arena),
+		.attach_error = arena_text(arena, attach_error, "message"),
+		.detach_error = arena_text(arena, detach_error, "message"),
 	};
 	object->volume_attachment = attachment;
 	return 0;

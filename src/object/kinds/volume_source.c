@@ -77,24 +77,23 @@ int host_path_validate(const struct cJSON *source, const struct field *field,
 		"",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
 		"File", "FileOrCreate", "Socket",     NULL
 	};
-	const char *path = json_string(json_get(source, "path"), "");
+	const char *path = json_text(source, "path");
 	int r;
 
 	if (*path == '\0')
 		return field_required(FIELD(field, "path"), "", found);
 	r = field_check_no_backsteps(FIELD(field, "path"), path, found);
 	if (r == 0)
-		r = field_check_one_of(FIELD(field, "type"),
-				       json_string(json_get(source, "type"), ""), types, true,
+		r = field_check_one_of(FIELD(field, "type"), json_text(source, "type"), types, true,
 				       found);
 	return r;
 }
 
 int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found)
 {
-	const char *path = json_string(json_get(source, "path"), "");
+	const char *path = json_text(source, "path");
 
-	if (*json_string(json_get(source, "server"), "") == '\0')
+	if (*json_text(source, "server") == '\0')
 		return field_required(FIELD(field, "server"), "", found);
 	if (*path == '\0')
 		return field_required(FIELD(field, "path"), "", found);

@@ -138,7 +138,7 @@ static int merge_element(struct patch_work *work, struct cJSON *list, const stru
 static bool replaces_list(const struct cJSON *patch)
 {
 	for (const struct cJSON *item = patch->child; item; item = item->next)
-		if (strcmp(json_string(json_get(item, DIRECTIVE), ""), "replace") == 0)
+		if (json_text_is(item, DIRECTIVE, "replace"))
 			return true;
 	return false;
 }

@@ -70,25 +70,14 @@ const struct table_column service_account_columns[] = {
 
 /* ---- nodes ---- */
 
-/* The first element of a list in status whose @key is @value. */
-static const struct cJSON *find_in(const struct cJSON *list, const char *key, const char *value)
-{
-	const struct cJSON *item = json_first(list);
-
-	while (item && strcmp(json_string(json_get(item, key), ""), value) != 0)
-		item = json_next(item);
-	return item;
-}
-
 static void cell_node_status(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	const struct cJSON *ready =
-		find_in(json_get_path(source->tree, "status.conditions"), "type", "Ready");
+		json_find(json_get_path(source->tree, "status.conditions"), "type", "Ready");
 	const char *word = "Unknown";
 
 	if (ready)
-		word = strcmp(json_string(json_get(ready, "status"), ""), "True") == 0 ? "Ready"
-										       : "NotReady";
+		word = json_text_is(ready, "status", "True") ? "Ready" : "NotReady";
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s", word,
 			json_bool(json_get_path(source->tree, "spec.unschedulable"), false)
 				? ",SchedulingDisabled"
@@ -120,7 +109,7 @@ static void put_address(const struct table_source *source, const char *type,
 			char text[TABLE_CELL_BYTES])
 {
 	const struct cJSON *address =
-		find_in(json_get_path(source->tree, "status.addresses"), "type", type);
+		json_find(json_get_path(source->tree, "status.addresses"), "type", type);
 
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s",
 			json_string(json_get(address, "address"), "<none>"));
@@ -185,10 +174,10 @@ static void cell_event_last(const struct table_source *source, char text[TABLE_C
 static void cell_event_object(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
 	const struct cJSON *object = json_get(source->tree, "involvedObject");
-	const char *kind = json_string(json_get(object, "kind"), "");
+	const char *kind = json_text(object, "kind");
 
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s%s", kind, *kind ? "/" : "",
-			json_string(json_get(object, "name"), ""));
+			json_text(object, "name"));
 	for (char *at = text; *at && *at != '/'; at++)
 		*at = (char) tolower((unsigned char) *at);
 }
@@ -196,20 +185,20 @@ static void cell_event_object(const struct table_source *source, char text[TABLE
 /* "podvold, node-1" */
 static void cell_event_source(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	const char *component = json_string(json_get_path(source->tree, "source.component"), "");
-	const char *host = json_string(json_get_path(source->tree, "source.host"), "");
+	const char *component = json_text_at(source->tree, "source.component");
+	const char *host = json_text_at(source->tree, "source.host");
 
 	if (*component == '\0')
-		component = json_string(json_get(source->tree, "reportingComponent"), "");
+		component = json_text(source->tree, "reportingComponent");
 	if (*host == '\0')
-		host = json_string(json_get(source->tree, "reportingInstance"), "");
+		host = json_text(source->tree, "reportingInstance");
 	(void) snprintf(text, TABLE_CELL_BYTES, "%s%s%s", component, *host ? ", " : "", host);
 }
 
 /* Blanks at its ends would tear the table. */
 static void cell_event_message(const struct table_source *source, char text[TABLE_CELL_BYTES])
 {
-	const char *message = json_string(json_get(source->tree, "message"), "");
+	const char *message = json_text(source->tree, "message");
 	size_t length;
 
 	message += strspn(message, " \t\r\n");

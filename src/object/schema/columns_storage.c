@@ -20,7 +20,7 @@ static void cell_driver_tokens(const struct table_source *source, char text[TABL
 	     item = json_next(item))
 		used += (size_t) snprintf(text + used, TABLE_CELL_BYTES - used, "%s%s",
 					  item == json_first(list) ? "" : ",",
-					  json_string(json_get(item, "audience"), ""));
+					  json_text(item, "audience"));
 }
 
 const struct table_column csi_driver_columns[] = {

@@ -30,9 +30,9 @@ int name_index_init(struct name_index *index, const struct cJSON *list, const ch
 	index->entries = calloc(count, sizeof(*index->entries));
 	if (!index->entries)
 		return -ENOMEM;
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		index->entries[position] = (struct name_entry){
-			.name = json_string(json_get(item, key), ""),
+			.name = json_text(item, key),
 			.item = item,
 			.position = position,
 		};

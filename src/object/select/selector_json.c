@@ -25,7 +25,7 @@ static const char *const label_operators[] = { "DoesNotExist", "Exists", "In", "
 
 static enum selector_operator operator_decode(const struct cJSON *requirement)
 {
-	const char *name = json_string(json_get(requirement, "operator"), "");
+	const char *name = json_text(requirement, "operator");
 	int op = OPERATOR_IN;
 
 	while (operator_names[op] && strcmp(operator_names[op], name) != 0)
@@ -76,11 +76,11 @@ static int check_requirements(const struct cJSON *list, const char *const *opera
 {
 	size_t index = 0;
 
-	for (const struct cJSON *item = json_first(list); item; item = json_next(item)) {
+	JSON_FOREACH (item, list) {
 		const struct field *at = FIELD_AT(field, index++);
 		int r;
 
-		if (*json_string(json_get(item, "key"), "") == '\0')
+		if (*json_text(item, "key") == '\0')
 			return field_required(FIELD(at, "key"), "", found);
 		r = field_check_one_of(FIELD(at, "operator"),
 				       json_string(json_get(item, "operator"), NULL), operators,
@@ -157,17 +157,17 @@ static struct label_selector requirements_decode(const struct cJSON *labels,
 
 	if (!all)
 		return (struct label_selector){ 0 };
-	for (const struct cJSON *item = json_first(labels); item; item = json_next(item)) {
+	JSON_FOREACH (item, labels) {
 		struct selector_requirement *one = &all[count++];
 
 		one->key = arena_string(arena, json_key(item));
 		one->op = OPERATOR_IN;
 		one->values = one_string(json_string(item, ""), arena, &one->value_count);
 	}
-	for (const struct cJSON *item = json_first(expressions); item; item = json_next(item)) {
+	JSON_FOREACH (item, expressions) {
 		struct selector_requirement *one = &all[count++];
 
-		one->key = arena_string(arena, json_string(json_get(item, "key"), ""));
+		one->key = arena_text(arena, item, "key");
 		one->op = operator_decode(item);
 		one->values = strings_decode(json_get(item, "values"), arena, &one->value_count);
 	}

@@ -263,7 +263,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 static int take_pem(const struct cJSON *status, const char *field, char **ret,
 		    struct failure *reterr)
 {
-	const char *text = json_string(json_get(status, field), "");
+	const char *text = json_text(status, field);
 
 	if (*text == '\0')
 		return 0;
@@ -274,7 +274,7 @@ static int take_pem(const struct cJSON *status, const char *field, char **ret,
 static int take_status(const struct cJSON *status, struct exec_credential *ret,
 		       struct failure *reterr)
 {
-	const char *expires = json_string(json_get(status, "expirationTimestamp"), "");
+	const char *expires = json_text(status, "expirationTimestamp");
 	struct client_credentials *credentials = &ret->credentials;
 	int r = take_pem(status, "token", &credentials->token, reterr);
 
@@ -311,8 +311,8 @@ static int read_credential(const struct exec_plugin *plugin, struct exec_credent
 
 	if (r < 0)
 		return r;
-	if (strcmp(json_string(json_get(tree, "kind"), ""), "ExecCredential") != 0 ||
-	    strcmp(json_string(json_get(tree, "apiVersion"), ""), wanted) != 0)
+	if (!json_text_is(tree, "kind", "ExecCredential") ||
+	    !json_text_is(tree, "apiVersion", wanted))
 		return failed_plain(reterr, -EPROTO, "its output is no ExecCredential of %s",
 				    wanted);
 	return take_status(json_get(tree, "status"), ret, reterr);

@@ -38,7 +38,7 @@ static const struct cJSON *named(const struct cJSON *tree, const char *list, con
 	const struct cJSON *found = NULL, *item;
 
 	for (item = json_first(json_get(tree, list)); item; item = json_next(item)) {
-		if (strcmp(json_string(json_get(item, "name"), ""), name) != 0)
+		if (!json_text_is(item, "name", name))
 			continue;
 		if (found) {
 			(void) failed_plain(reterr, -EINVAL, "%s has two entries named '%s'", list,
@@ -268,7 +268,7 @@ static int take_context(const struct cJSON *tree, const char *directory, struct 
 	if (!context)
 		return -EINVAL;
 	for (const struct part *part = parts; part < parts + ARRAY_SIZE(parts); part++) {
-		const char *name = json_string(json_get(context, part->key), "");
+		const char *name = json_text(context, part->key);
 
 		entry = named(tree, part->list, part->key, name, reterr);
 		if (!entry)

@@ -41,7 +41,7 @@ static int check_version(const struct kubeconfig_exec *exec, const char *mode,
 static int take_command(const struct cJSON *tree, const char *directory,
 			struct kubeconfig_exec *ret, struct failure *reterr)
 {
-	const char *command = json_string(json_get(tree, "command"), "");
+	const char *command = json_text(tree, "command");
 
 	if (*command == '\0')
 		return failed_plain(reterr, -EINVAL, "command: not set");
@@ -86,13 +86,12 @@ static int take_environment(const struct cJSON *tree, struct kubeconfig_exec *re
 	size_t n = 0;
 
 	for (item = json_first(list); r == 0 && item; item = json_next(item)) {
-		const char *name = json_string(json_get(item, "name"), "");
+		const char *name = json_text(item, "name");
 
 		if (*name == '\0' || strchr(name, '='))
 			return failed_plain(reterr, -EINVAL, "env: '%s' is no name of a variable",
 					    name);
-		if (asprintf(&ret->environment[n], "%s=%s", name,
-			     json_string(json_get(item, "value"), "")) < 0) {
+		if (asprintf(&ret->environment[n], "%s=%s", name, json_text(item, "value")) < 0) {
 			ret->environment[n] = NULL;
 			r = failed(reterr, -ENOMEM, "env");
 		}
@@ -104,7 +103,7 @@ static int take_environment(const struct cJSON *tree, struct kubeconfig_exec *re
 int kubeconfig_exec_take(const struct cJSON *tree, const char *directory,
 			 struct kubeconfig_exec *ret, struct failure *reterr)
 {
-	const char *mode = json_string(json_get(tree, "interactiveMode"), "");
+	const char *mode = json_text(tree, "interactiveMode");
 	int r = kubeconfig_take_text(tree, "apiVersion", &ret->api_version, reterr);
 
 	if (r == 0)
@@ -126,11 +125,8 @@ int kubeconfig_exec_take(const struct cJSON *tree, const char *directory,
 int kubeconfig_exec_take_cluster(const struct cJSON *cluster, struct kubeconfig_exec *ret,
 				 struct failure *reterr)
 {
-	const struct cJSON *item;
-
-	for (item = json_first(json_get(cluster, "extensions")); item; item = json_next(item)) {
-		if (strcmp(json_string(json_get(item, "name"), ""),
-			   "client.authentication.k8s.io/exec") != 0)
+	JSON_FOREACH (item, json_get(cluster, "extensions")) {
+		if (!json_text_is(item, "name", "client.authentication.k8s.io/exec"))
 			continue;
 		ret->cluster_config = json_print(json_get(item, "extension"));
 		return ret->cluster_config ? 0 : failed(reterr, -ENOMEM, "extensions");

@@ -28,7 +28,7 @@ static int parse(const char *text, size_t length, struct cJSON **ret, struct fai
 static bool take_version(const struct cJSON *object, char ret[SERVER_VERSION_BYTES])
 {
 	const struct cJSON *metadata = json_get(object, "metadata");
-	const char *version = json_string(json_get(metadata, "resourceVersion"), "");
+	const char *version = json_text(metadata, "resourceVersion");
 	size_t length = strlen(version);
 
 	if (length == 0 || length >= SERVER_VERSION_BYTES ||
@@ -43,8 +43,8 @@ static struct server_object name_of(const struct cJSON *item)
 	const struct cJSON *metadata = json_get(item, "metadata");
 
 	return (struct server_object){
-		.name_space = json_string(json_get(metadata, "namespace"), ""),
-		.name = json_string(json_get(metadata, "name"), ""),
+		.name_space = json_text(metadata, "namespace"),
+		.name = json_text(metadata, "name"),
 	};
 }
 
@@ -53,9 +53,8 @@ static bool is_kind(const struct kind_row *kind, const struct cJSON *tree, const
 	char version[API_VERSION_BYTES], name[128];
 
 	(void) snprintf(name, sizeof(name), "%s%s", kind->name, suffix);
-	return strcmp(json_string(json_get(tree, "kind"), ""), name) == 0 &&
-	       strcmp(json_string(json_get(tree, "apiVersion"), ""),
-		      kind_api_version(kind, version)) == 0;
+	return json_text_is(tree, "kind", name) &&
+	       json_text_is(tree, "apiVersion", kind_api_version(kind, version));
 }
 
 /* Items of a list have neither kind nor apiVersion. Return: 0, and @why says what is not
@@ -87,7 +86,7 @@ static int check_list(const struct kind_row *kind, const struct cJSON *tree,
 		      struct server_list *ret, struct failure *reterr)
 {
 	const struct cJSON *items = json_get(tree, "items"), *item;
-	const char *next = json_string(json_get(json_get(tree, "metadata"), "continue"), "");
+	const char *next = json_text(json_get(tree, "metadata"), "continue");
 
 	if (!is_kind(kind, tree, "List"))
 		return failed_plain(reterr, -EPROTO, "the answer is not a %sList", kind->name);
@@ -148,7 +147,7 @@ static const char *const types[] = {
 
 static int type_of(const struct cJSON *tree, enum server_event_type *ret)
 {
-	const char *name = json_string(json_get(tree, "type"), "");
+	const char *name = json_text(tree, "type");
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		if (strcmp(types[i], name) == 0) {
@@ -163,7 +162,7 @@ static void take_error(const struct cJSON *status, const struct server_taker *ta
 {
 	struct server_event event = { .type = SERVER_ERROR,
 				      .version = "",
-				      .message = json_string(json_get(status, "message"), "") };
+				      .message = json_text(status, "message") };
 	int64_t code = 0;
 
 	(void) json_int64(json_get(status, "code"), &code);
@@ -175,8 +174,7 @@ static bool ends_initial(const struct cJSON *bookmark)
 {
 	const struct cJSON *annotations = json_get(json_get(bookmark, "metadata"), "annotations");
 
-	return strcmp(json_string(json_get(annotations, "k8s.io/initial-events-end"), ""),
-		      "true") == 0;
+	return json_text_is(annotations, "k8s.io/initial-events-end", "true");
 }
 
 int server_event_read(const struct kind_row *kind, const char *line, size_t length,
@@ -245,7 +243,7 @@ int server_object_read(const struct kind_row *kind, const char *name, const char
 
 static void copy(const struct cJSON *from, const char *key, char *to, size_t size)
 {
-	(void) snprintf(to, size, "%s", json_string(json_get(from, key), ""));
+	(void) snprintf(to, size, "%s", json_text(from, key));
 }
 
 int server_status_read(const char *text, size_t length, struct server_status *ret)
@@ -260,8 +258,7 @@ int server_status_read(const char *text, size_t length, struct server_status *re
 	r = parse(text, length, &tree, &why);
 	if (r < 0)
 		return r;
-	if (strcmp(json_string(json_get(tree, "kind"), ""), "Status") != 0 ||
-	    strcmp(json_string(json_get(tree, "apiVersion"), ""), "v1") != 0)
+	if (!json_text_is(tree, "kind", "Status") || !json_text_is(tree, "apiVersion", "v1"))
 		return -EPROTO;
 	details = json_get(tree, "details");
 	copy(tree, "reason", ret->reason, sizeof(ret->reason));
