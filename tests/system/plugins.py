@@ -62,6 +62,18 @@ def with_plugins(function):
     return run
 
 
+def with_private_dev(n, function):
+    """With a /dev of this test's own, where programs of device mappers make nodes."""
+    for name in ("upper", "work"):
+        os.mkdir(os.path.join(n.top, name))
+    subprocess.run(["mount", "-t", "overlay", "-o", f"lowerdir=/dev,upperdir={n.top}/upper,workdir={n.top}/work",
+                    "overlay", "/dev"], check=True)
+    try:
+        function(n)
+    finally:
+        subprocess.run(["umount", "-l", "/dev"], check=False)
+
+
 def refused(n):
     """Instead of each test: podvold runs no plugin whose mounts it could not keep to itself."""
     n.write("a.yaml", pod("p", {"v": inline()}))
