@@ -177,7 +177,7 @@ int get_selector_read(struct cli *cli, struct get_request *request)
 	return cli_end(cli, EXIT_FAILED, "out of memory");
 }
 
-int get_request_read(struct cli *cli, struct get_request *ret)
+static int get_request_read(struct cli *cli, struct get_request *ret)
 {
 	int status = get_targets_read(cli, cli->arguments, ret);
 

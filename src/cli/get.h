@@ -26,11 +26,9 @@ struct get_request {
 
 /* ---- get.c ---- */
 
-/* From the arguments and options of the verb. Return: EXIT_DONE, or an exit status after a
- * complaint; get_request_done() either way. */
-int get_request_read(struct cli *cli, struct get_request *ret);
-/* The same from words alone, ended by NULL, "KIND[,KIND...] [NAME...]" or "KIND/NAME...": no
- * option but the namespace counts. Words of pairs are taken apart in place. */
+/* From words, ended by NULL, "KIND[,KIND...] [NAME...]" or "KIND/NAME...": no option but the
+ * namespace counts. Words of pairs are taken apart in place. Return: EXIT_DONE, or an exit status
+ * after a complaint; get_request_done() either way. */
 int get_targets_read(struct cli *cli, char **words, struct get_request *ret);
 /* The same, and each has a name and is a stored object. */
 int get_named_read(struct cli *cli, char **words, struct get_request *ret);

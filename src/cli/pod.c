@@ -200,7 +200,6 @@ static bool is_there(void *userdata, const struct podvol_event *event)
 	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
 	cleanup_json struct cJSON *tree = NULL;
 
-	(void) userdata;
 	if (json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
 		return false; /* interrupted: it goes on */
 	return event->type == PODVOL_ADDED || json_count(json_get(tree, "items")) > 0;

@@ -188,8 +188,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct absence *absence = userdata;
 
-	(void) source;
-	(void) usec;
 	if (ask(absence, false) < 0)
 		ask_later(absence);
 	return 0;

@@ -186,8 +186,6 @@ static void run_again(struct credentials *credentials)
 
 static int on_plugin_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	run_again(userdata);
 	return 0;
 }
@@ -222,7 +220,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct credentials *credentials = userdata;
 
-	(void) usec;
 	if (monotonic_usec() >= credentials->read_usec + REREAD_LEAST_SECONDS * USEC_PER_SEC)
 		give_again(credentials);
 	(void) sd_event_source_set_time_relative(source, REREAD_SECONDS * USEC_PER_SEC);

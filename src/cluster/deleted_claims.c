@@ -97,7 +97,6 @@ static void on_written(void *userdata, int error, const struct object *result,
 {
 	struct proof *proof = userdata;
 
-	(void) result;
 	proof->is_written = false;
 	if (!proof->owner) {
 		proof_free(proof);
@@ -192,8 +191,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct proof *proof = userdata;
 
-	(void) source;
-	(void) usec;
 	if (!was_seen(stored(proof->owner->cluster, proof->volume), proof->volume))
 		drop(proof);
 	else if (ask(proof) < 0)

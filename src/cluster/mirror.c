@@ -16,8 +16,6 @@
 static void on_stored(void *userdata, int error, const struct object *result,
 		      const struct failure *why)
 {
-	(void) userdata;
-	(void) result;
 	if (error < 0 && error != -ENOENT && error != -ESTALE && error != -ECANCELED)
 		log_message(LOG_ERR, "an object of the kube-apiserver is not stored: %s",
 			    why->text);

@@ -245,7 +245,6 @@ static void end_list(void *userdata, bool went_back)
 {
 	struct item *item = userdata;
 
-	(void) went_back;
 	contact_note_news(item->needed->cluster);
 	item->watch_refusals = 0;
 	/* A refusal before this is over, and nothing read before it is news after the watch. */
@@ -367,8 +366,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct item *item = userdata;
 
-	(void) source;
-	(void) usec;
 	if (item->ends_watch)
 		end_watch(item);
 	/* The watch that was refused was tried after it had been read. */
@@ -550,8 +547,6 @@ static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct needed *needed = userdata;
 
-	(void) source;
-	(void) usec;
 	if (pods_are_verified(needed->cluster->pods))
 		needed_sweep(needed);
 	return 0;

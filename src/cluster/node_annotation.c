@@ -24,7 +24,6 @@ static int add_annotation(struct cJSON *tree, void *userdata)
 {
 	struct cJSON *metadata = json_ensure_object(tree, "metadata");
 
-	(void) userdata;
 	return json_set_string(json_ensure_object(metadata, "annotations"),
 			       ANNOTATION_MANAGED_ATTACH, "true");
 }
@@ -91,8 +90,6 @@ static void watch_node(struct node_annotation *annotation)
 
 static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	on_change(userdata);
 	return 0;
 }

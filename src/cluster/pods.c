@@ -237,8 +237,6 @@ static void on_complete(void *userdata, int error, const struct object *result,
 	struct cluster *cluster;
 
 	(void) error; /* there was nothing to delete */
-	(void) result;
-	(void) why;
 	if (!complete->pods)
 		return;
 	cluster = complete->pods->cluster;
@@ -364,8 +362,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct pods *pods = userdata;
 
-	(void) source;
-	(void) usec;
 	if (pods->must_list)
 		pods->list_watch = list_watch_free(pods->list_watch);
 	pods->must_list = false;
@@ -429,7 +425,6 @@ static void end_list(void *userdata, bool went_back)
 {
 	struct pods *pods = userdata;
 
-	(void) went_back;
 	pods->is_listing = false;
 	contact_note_news(pods->cluster);
 	if (pods->must_list)

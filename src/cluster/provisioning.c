@@ -292,8 +292,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct followed *followed = userdata;
 
-	(void) source;
-	(void) usec;
 	followed->list_watch = list_watch_free(followed->list_watch);
 	if (begin(followed) < 0)
 		list_later(followed);

@@ -416,8 +416,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct registration *registration = userdata;
 
-	(void) source;
-	(void) usec;
 	if (registration->is_held && !identity_is_other(registration->cluster->identity))
 		renew(registration);
 	else

@@ -124,8 +124,6 @@ static void send_waiting(struct requests *requests)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	send_waiting(userdata);
 	return 0;
 }

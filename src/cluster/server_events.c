@@ -191,7 +191,6 @@ static int take_change(const struct store_change *change, void *userdata)
 
 static void act(void *userdata)
 {
-	(void) userdata;
 }
 
 /* ---- what comes back ---- */
@@ -327,8 +326,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct server_events *events = userdata;
 	struct item *item = first_due(events);
 
-	(void) source;
-	(void) usec;
 	if (item && !events->request) {
 		stop_waiting(events, item);
 		if (is_beyond_share(events, item) || send(events, item) < 0)

@@ -142,8 +142,6 @@ static int on_woken(sd_event_source *source, int fd, uint32_t revents, void *use
 	struct wish *wish, *next;
 	uint64_t count;
 
-	(void) source;
-	(void) revents;
 	(void) !read(fd, &count, sizeof(count));
 	(void) pthread_mutex_lock(&tokens->lock);
 	DL_FOREACH_SAFE (tokens->wishes, wish, next)

@@ -45,8 +45,6 @@ static void set(struct watch_right *right, enum right_state state)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	set(userdata, RIGHT_UNTRIED);
 	return 0;
 }

@@ -413,7 +413,6 @@ static void store_read_then_again(void *userdata, int error, const struct object
 	struct sending *sending = userdata;
 	struct failure late = { 0 };
 
-	(void) result;
 	if (!sending->cluster) {
 		(void) failed_plain(&late, -ECANCELED, "podvold is shutting down");
 		on_mirrored(sending, -ECANCELED, NULL, &late);
@@ -516,7 +515,6 @@ static int on_turn(sd_event_source *source, void *userdata)
 	struct writes *writes = userdata;
 	struct sending *sending, *next;
 
-	(void) source;
 	DL_FOREACH_SAFE (writes->queue, sending, next)
 		if (!sending->has_begun && !must_wait(writes, sending))
 			begin(sending);
@@ -540,8 +538,6 @@ static int take_write(void *userdata, struct write *write)
 /* Between the end of this and that of the store nothing is written here that the server lacks. */
 static int refuse_write(void *userdata, struct write *write)
 {
-	(void) userdata;
-	(void) write;
 	return -ECANCELED;
 }
 

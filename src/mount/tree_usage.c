@@ -33,7 +33,8 @@ int tree_usage_ask(int directory_fd, struct tree_usage *ret)
 	return r;
 }
 
-int tree_count_new(int directory_fd, struct tree_count **ret)
+/* Of an open directory, O_PATH too; borrowed during the call. */
+static int tree_count_new(int directory_fd, struct tree_count **ret)
 {
 	struct tree_count *count = calloc(1, sizeof(*count));
 	int r = count ? tree_walk_new(directory_fd, &count->walk) : -ENOMEM;

@@ -113,7 +113,8 @@ static void report(struct size_limits *limits, struct limited *limited,
 
 /* ---- the volumes ---- */
 
-bool size_limits_is_directory(const struct desired_pod *want)
+/* Is it an emptyDir on disk, which has no file system of its own? NULL: no. */
+static bool is_directory(const struct desired_pod *want)
 {
 	const struct pod_volume *source = want ? want->spec.source : NULL;
 
@@ -278,7 +279,7 @@ static void note_mounted(struct size_limits *limits, const char *unique_name, co
 	bool is_first = !limits->list;
 
 	/* As for kubelet, 0 is no limit. */
-	if (!size_limits_is_directory(pod) || pod->spec.source->size_limit_bytes <= 0)
+	if (!is_directory(pod) || pod->spec.source->size_limit_bytes <= 0)
 		return;
 	add(limits, unique_name, pod_uid);
 	if (is_first && !limits->count)

@@ -19,9 +19,6 @@
 struct operation_ended;
 struct size_limits;
 
-/* Is it an emptyDir on disk, which has no file system of its own? NULL: no. */
-bool size_limits_is_directory(const struct desired_pod *want);
-
 /* Both are borrowed; *@pool may be made later. Return: 0; -ENOMEM. */
 int size_limits_new(const struct reporter *reporter, struct worker_pool *const *pool,
 		    struct size_limits **ret);

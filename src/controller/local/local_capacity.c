@@ -160,7 +160,6 @@ static void written(struct work_item *work, int error, const struct failure *why
 {
 	const struct local_capacity *capacity = work_queue_userdata(work->queue);
 
-	(void) why;
 	if (error == 0 && wanted_class(capacity, work->name) && !stored(capacity, work->name))
 		work_item_failed(work);
 }
@@ -179,7 +178,6 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 {
 	struct capacity_item *item = userdata;
 
-	(void) why;
 	if (!work_item_end(&item->work))
 		return;
 	if (capacity_of(item)->is_stopped)
@@ -289,8 +287,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct local_capacity *capacity = userdata;
 
-	(void) source;
-	(void) usec;
 	work_queue_walk(capacity->base.queues[0], make_old);
 	work_queue_run(capacity->base.queues[0]);
 	return 0;

@@ -19,7 +19,7 @@ struct local_sources {
 typedef int local_read_fn(const struct local_sources *sources, struct local_plan *plan,
 			  struct failure *reterr);
 
-local_read_fn local_read_podvol, local_read_openebs, local_read_rancher;
+local_read_fn local_read_openebs, local_read_rancher;
 
 /* An annotation, or a parameter of the class; "" none. */
 const char *local_annotation(const struct cJSON *tree, const char *key);

@@ -19,12 +19,14 @@
 #define HOSTNAME_LABEL    "kubernetes.io/hostname"
 #define DEFAULT_BASE_PATH "/var/lib/podvol/volumes"
 
+static local_read_fn read_podvol;
+
 static const struct {
 	const char *provisioner;
 	local_read_fn *read;
 } flavours[] = {
-	{ "podvol/local", local_read_podvol },
-	{ LOCAL_DRIVER_NAME, local_read_podvol },
+	{ "podvol/local", read_podvol },
+	{ LOCAL_DRIVER_NAME, read_podvol },
 	{ "openebs.io/local", local_read_openebs },
 	{ "rancher.io/local-path", local_read_rancher },
 };
@@ -286,8 +288,7 @@ int local_check_modes(const struct local_sources *sources, unsigned int modes,
 static int check_claim(const struct persistent_volume_claim *claim, const char *provisioner,
 		       struct failure *reterr)
 {
-	if (claim->data_source.kind != DATA_SOURCE_NONE &&
-	    find_flavour(provisioner) != local_read_podvol)
+	if (claim->data_source.kind != DATA_SOURCE_NONE && find_flavour(provisioner) != read_podvol)
 		return failed_plain(
 			reterr, -EINVAL,
 			"a directory of '%s' cannot be made from a dataSource: snapshots "
@@ -399,8 +400,8 @@ int local_plan_room(const struct storage_class *storage_class, struct local_plan
 	return read_base_paths(&sources, ret, reterr);
 }
 
-int local_read_podvol(const struct local_sources *sources, struct local_plan *plan,
-		      struct failure *reterr)
+static int read_podvol(const struct local_sources *sources, struct local_plan *plan,
+		       struct failure *reterr)
 {
 	const char *host = local_node_label(sources->request, HOSTNAME_LABEL);
 	const struct cJSON *options = json_get(sources->storage_class, "mountOptions");

@@ -201,7 +201,6 @@ static int on_deferred(sd_event_source *source, void *userdata)
 	const struct snapshot_result result = { .handle = call->handle, .is_ready = true };
 	const struct snapshot_end end = { .result = &result };
 
-	(void) source;
 	end_call(call, &end);
 	return 0;
 }
@@ -403,7 +402,6 @@ static int begin(struct snapshot_call *call, const struct snapshot_order *order,
 /* Also those whose driver is unknown. */
 static bool serves(void *backend, const char *driver)
 {
-	(void) backend;
 	return strcmp(driver, LOCAL_SNAPSHOT_DRIVER) != 0;
 }
 
@@ -479,7 +477,6 @@ static void close_snapshotter(void *userdata)
 
 static void driver_changed(void *userdata, const char *driver)
 {
-	(void) driver;
 	snapshotter_all_due(((struct csi_snapshotter *) userdata)->snapshotter);
 }
 

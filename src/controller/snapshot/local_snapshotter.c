@@ -178,7 +178,6 @@ static int start_other(struct local_order *order, const struct volume_snapshot_c
 
 static bool serves(void *backend, const char *driver)
 {
-	(void) backend;
 	return strcmp(driver, LOCAL_SNAPSHOT_DRIVER) == 0;
 }
 

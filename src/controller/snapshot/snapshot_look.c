@@ -82,8 +82,8 @@ const struct persistent_volume *snapshot_find_volume(const struct snapshot_item 
 	return object->persistent_volume;
 }
 
-const struct volume_snapshot_class *snapshot_find_class(const struct snapshot_item *item,
-							const char *name)
+static const struct volume_snapshot_class *find_class(const struct snapshot_item *item,
+						      const char *name)
 {
 	const struct object *object = store_get(store_of(item), words_of(item)->class, "", name);
 
@@ -102,7 +102,7 @@ static const char *driver_of(const struct snapshot_item *item,
 
 	if (content)
 		return content->driver;
-	class = snapshot->has_class ? snapshot_find_class(item, snapshot->class_name) : NULL;
+	class = snapshot->has_class ? find_class(item, snapshot->class_name) : NULL;
 	if (class)
 		return class->driver;
 	if (snapshot->selector)
@@ -115,8 +115,9 @@ static const char *driver_of(const struct snapshot_item *item,
 
 /* ---- what is wrong ---- */
 
-void snapshot_refuse(struct snapshot_item *item, const struct volume_snapshot *snapshot,
-		     const char *reason, const struct failure *why)
+/* In the status and as an event; looked at again when a claim, volume or class changes. */
+static void refuse(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+		   const char *reason, const struct failure *why)
 {
 	const struct object *made = NULL;
 	int r;
@@ -217,7 +218,7 @@ static void choose_class(struct snapshot_item *item, const struct volume_snapsho
 	else
 		(void) failed_plain(&why, -EINVAL, "%zu default snapshot classes were found",
 				    search.count);
-	snapshot_refuse(item, snapshot, "SetDefaultSnapshotClassFailed", &why);
+	refuse(item, snapshot, "SetDefaultSnapshotClassFailed", &why);
 }
 
 static int check_sources(const struct volume_snapshot *snapshot,
@@ -252,7 +253,7 @@ static void write_content(struct snapshot_item *item, const struct volume_snapsh
 	struct failure why = { .error = 0 };
 
 	if (snapshot_plan_content(sources, &made, &why) < 0) {
-		snapshot_refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
+		refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
 		return;
 	}
 	snapshot_report(item, snapshot->object, "Normal", "CreatingSnapshot",
@@ -273,7 +274,7 @@ static void make_group_content(struct snapshot_item *item, const struct volume_s
 		return;
 	}
 	sources.volumes = volumes;
-	sources.class = snapshot_find_class(item, group->class_name);
+	sources.class = find_class(item, group->class_name);
 	if (r == 0 && !sources.class)
 		r = failed_plain(&why, -ENOENT, "there is no VolumeGroupSnapshotClass '%s'",
 				 group->class_name);
@@ -282,7 +283,7 @@ static void make_group_content(struct snapshot_item *item, const struct volume_s
 				 "the class '%s' is one of driver '%s', the volumes are not",
 				 group->class_name, sources.class->driver);
 	if (r < 0)
-		snapshot_refuse(item, group, "SnapshotContentCreationFailed", &why);
+		refuse(item, group, "SnapshotContentCreationFailed", &why);
 	else
 		write_content(item, group, &sources);
 }
@@ -293,15 +294,14 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 	const struct object *claim = find_claim(item, snapshot), *made = NULL;
 	struct snapshot_sources sources = {
 		.snapshot = snapshot,
-		.class = snapshot->has_class ? snapshot_find_class(item, snapshot->class_name)
-					     : NULL,
+		.class = snapshot->has_class ? find_class(item, snapshot->class_name) : NULL,
 		.volume = snapshot_find_volume(item, claim),
 	};
 	struct failure why = { .error = 0 };
 	int r = check_sources(snapshot, sources.class, claim, sources.volume, &why);
 
 	if (r < 0) {
-		snapshot_refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
+		refuse(item, snapshot, "SnapshotContentCreationFailed", &why);
 		return;
 	}
 	if (!sources.class) {
@@ -339,7 +339,7 @@ static bool bind_content(struct snapshot_item *item, const struct volume_snapsho
 		(void) failed_plain(&why, -EINVAL, "%s [%s] is bound to a different snapshot",
 				    kind_row(words_of(item)->content)->name,
 				    content->object->meta.name);
-		snapshot_refuse(item, snapshot, "SnapshotContentMisbound", &why);
+		refuse(item, snapshot, "SnapshotContentMisbound", &why);
 		return true;
 	}
 	if (*content->snapshot_uid)
@@ -392,7 +392,7 @@ static void look_at_wanted(struct snapshot_item *item, const struct volume_snaps
 	if (!content && (*snapshot->bound_content || *snapshot->content_name)) {
 		(void) failed_plain(&why, -ENOENT, "%s is missing",
 				    kind_row(words_of(item)->content)->name);
-		snapshot_refuse(item, snapshot, "SnapshotContentMissing", &why);
+		refuse(item, snapshot, "SnapshotContentMissing", &why);
 		return;
 	}
 	if (!content && snapshot->selector) {

@@ -144,8 +144,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct schedule_item *item = userdata;
 
-	(void) source;
-	(void) usec;
 	work_item_due(&item->work);
 	work_queue_run(item->work.queue);
 	return 0;
@@ -305,8 +303,6 @@ static int on_clock(sd_event_source *source, int fd, uint32_t events, void *user
 {
 	uint64_t expirations;
 
-	(void) source;
-	(void) events;
 	if (read(fd, &expirations, sizeof(expirations)) < 0 && errno == ECANCELED) {
 		log_message(LOG_NOTICE, "the clock was set: checking all snapshot schedules");
 		controller_all_due(userdata);

@@ -32,13 +32,8 @@ bool content_look(struct work_item *work);
 
 /* ---- snapshot_look.c ---- */
 
-const struct volume_snapshot_class *snapshot_find_class(const struct snapshot_item *item,
-							const char *name);
 const struct persistent_volume *snapshot_find_volume(const struct snapshot_item *item,
 						     const struct object *claim);
-/* In the status and as an event; looked at again when a claim, volume or class changes. */
-void snapshot_refuse(struct snapshot_item *item, const struct volume_snapshot *snapshot,
-		     const char *reason, const struct failure *why);
 
 /* ---- group_members.c ---- */
 

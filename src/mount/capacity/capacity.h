@@ -140,11 +140,8 @@ int tree_usage_ask(int directory_fd, struct tree_usage *ret);
 /* The same count in portions, each of which may be another thread's. */
 struct tree_count;
 
-/* Of an open directory, O_PATH too; borrowed during the call. Return: 0 or negative errno. [worker]
- */
-int tree_count_new(int directory_fd, struct tree_count **ret);
 /* Of a directory of the host, by a mount of its own that is in no namespace: neither what is
- * mounted at @path nor what it lies on is kept from being unmounted. Return: as tree_count_new();
+ * mounted at @path nor what it lies on is kept from being unmounted. Return: 0 or negative errno;
  * -EOPNOTSUPP there are no such mounts here, and @path is a mount point, which would be kept.
  * [worker] */
 int tree_count_open(const char *path, struct tree_count **ret);

@@ -244,7 +244,6 @@ static int read_fd(struct exec_plugin *plugin, int fd)
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	(void) events;
 	if (read_fd(userdata, fd) == 0)
 		(void) sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
@@ -252,8 +251,6 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *u
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	give_up(userdata, -ETIMEDOUT);
 	return 0;
 }
@@ -365,9 +362,6 @@ static int on_ended(sd_event_source *source, int fd, uint32_t events, void *user
 	struct failure why = { 0 };
 	int status = 0, r;
 
-	(void) source;
-	(void) fd;
-	(void) events;
 	while (read_fd(plugin, plugin->output_fd) > 0 && plugin->error == 0)
 		;
 	while (read_fd(plugin, plugin->errors_fd) > 0)

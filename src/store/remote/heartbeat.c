@@ -75,8 +75,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	uint64_t due_usec =
 		http_client_heard_usec(heartbeat->client) + heartbeat->silent_msec * USEC_PER_MSEC;
 
-	(void) source;
-	(void) usec;
 	if (heartbeat->is_over)
 		drop(heartbeat);
 	if (http_client_call_count(heartbeat->client) == 0)

@@ -28,7 +28,6 @@ static int socket_ready(sd_event_source *source, int fd, uint32_t revents, void 
 {
 	int events = 0;
 
-	(void) source;
 	if (revents & (EPOLLIN | EPOLLHUP))
 		events |= CURL_CSELECT_IN;
 	if (revents & EPOLLOUT)
@@ -46,7 +45,6 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata
 	uint32_t events =
 		(what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U);
 
-	(void) easy;
 	if (what == CURL_POLL_REMOVE) {
 		(void) sd_event_source_disable_unref(source);
 		return 0;
@@ -61,8 +59,6 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata
 
 static int timer_elapsed(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	(void) source;
-	(void) usec;
 	turn(userdata, CURL_SOCKET_TIMEOUT, 0);
 	return 0;
 }
@@ -72,7 +68,6 @@ static int timer_changed(CURLM *multi, long msec, void *userdata)
 {
 	struct http_client *client = userdata;
 
-	(void) multi;
 	if (msec < 0)
 		return sd_event_source_set_enabled(client->timer, SD_EVENT_OFF) < 0 ? -1 : 0;
 	if (sd_event_source_set_time_relative(client->timer, (uint64_t) msec * 1000) < 0)

@@ -19,8 +19,6 @@ static int socket_made(void *userdata, curl_socket_t fd, curlsocktype purpose)
 {
 	unsigned int msec = HTTP_DEAD_PEER_SECONDS * 1000;
 
-	(void) userdata;
-	(void) purpose;
 	(void) setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &msec, sizeof(msec));
 	return CURL_SOCKOPT_OK;
 }

@@ -411,8 +411,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct list_watch *list_watch = userdata;
 	struct failure why = { 0 };
 
-	(void) source;
-	(void) usec;
 	if (!list_watch->call) {
 		call_next(list_watch);
 		return 0;
