@@ -51,6 +51,7 @@ static int show_list(struct cli *cli, const char *path)
 
 static int show_table(struct cli *cli, const struct get_request *request, const char *path)
 {
+	const char *pod = cli_value(cli, "for");
 	struct podvol_table *events = NULL;
 	int status = EXIT_DONE, r = podvol_table_get(cli->podvol, path, &events);
 
@@ -59,7 +60,8 @@ static int show_table(struct cli *cli, const struct get_request *request, const 
 	if (cli->format == OUTPUT_NAME)
 		cli_print_names(cli, events, "event");
 	else if (podvol_table_rows(events) == 0)
-		(void) fprintf(cli->err, "Nothing found.\n");
+		(void) fprintf(cli->err, "No events found%s%s%s.\n", pod ? " for '" : "", pod ?: "",
+			       pod ? "'" : "");
 	else
 		status = events_print(cli, path, events, request->everywhere);
 	podvol_table_free(events);

@@ -284,6 +284,21 @@ static void add_table(struct cli *cli, const struct get_request *request, const 
 	cli_table_rows(output->sheet, &view, table);
 }
 
+/* Where it was looked for: a namespace may be the wrong one. */
+static void say_none(const struct cli *cli, const struct get_request *request)
+{
+	const struct kind *kind = request->wanted[0].kind;
+	bool by_namespace = kind->namespaced || (kind->rows_are_of_pods && cli->name_space);
+
+	if (has_several_kinds(request))
+		(void) fprintf(cli->err, "Nothing found.\n");
+	else if (request->everywhere || !by_namespace)
+		(void) fprintf(cli->err, "No %s found.\n", kind->plural);
+	else
+		(void) fprintf(cli->err, "No %s found in namespace '%s'.\n", kind->plural,
+			       request->name_space);
+}
+
 /* What is missing is said, and the rest shown all the same. */
 static int show_tables(struct cli *cli, const struct get_request *request)
 {
@@ -309,7 +324,7 @@ static int show_tables(struct cli *cli, const struct get_request *request)
 	}
 	print_sheet(cli, &output);
 	if (status == EXIT_DONE && output.rows == 0 && cli->format != OUTPUT_NAME)
-		(void) fprintf(cli->err, "Nothing found.\n");
+		say_none(cli, request);
 	return status;
 }
 

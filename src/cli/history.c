@@ -109,7 +109,7 @@ int verb_history(struct cli *cli)
 		return status;
 	keep_those_about(&subject, list);
 	if (json_count(json_get(list, "items")) == 0) {
-		(void) fprintf(cli->err, "Nothing found.\n");
+		(void) fprintf(cli->err, "No events found for '%s'.\n", subject.word);
 		return EXIT_DONE;
 	}
 	r = podvol_table_get(cli->podvol, events_path, &events);

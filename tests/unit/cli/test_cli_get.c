@@ -152,7 +152,13 @@ static void test_other_formats(void **state)
 	assert_string_equal(out_text, "volume/local/disk\n");
 	assert_int_equal(RUN(none, "get pods"), EXIT_DONE);
 	assert_string_equal(out_text, "");
-	assert_string_equal(err_text, "Nothing found.\n");
+	assert_string_equal(err_text, "No pods found in namespace 'default'.\n");
+	assert_int_equal(RUN(none, "get pods -A"), EXIT_DONE);
+	assert_string_equal(err_text, "No pods found.\n");
+	assert_int_equal(RUN(none, "get volumes"), EXIT_DONE);
+	assert_string_equal(err_text, "No volumes found.\n");
+	assert_int_equal(RUN(none, "get volumes -n edge"), EXIT_DONE);
+	assert_string_equal(err_text, "No volumes found in namespace 'edge'.\n");
 }
 
 static const char pods_list[] =
