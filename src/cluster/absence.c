@@ -5,9 +5,10 @@
  * It is asked for by name. Gone: the server answers that it is not found; or that it may not be
  * read (a node may read its own pods alone, so a current server answers 403 for one that is not
  * there) and a list of just this name, of this node, is empty; or another pod has its name. Then
- * the identity of the cluster is asked once more. Any other answer, or none, proves nothing, and is
- * asked for again, later and later. The other pod is not stored from here: events older than it may
- * wait in pods.c, which would take it away again; the watch adds it, in the order of versions.
+ * the identity of the cluster is asked once more, and then the pod: the server may have been
+ * another one just for the first answer. Any other answer, or none, proves nothing, and is asked
+ * for again, later and later. The other pod is not stored from here: events older than it may wait
+ * in pods.c, which would take it away again; the watch adds it, in the order of versions.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -27,6 +28,7 @@ struct absence {
 	struct identity_check *check;
 	sd_event_source *timer;
 	unsigned int pause_seconds;
+	bool is_verified; /* the identity was asked since it was found absent */
 };
 
 struct absences {
@@ -47,6 +49,7 @@ static void drop(struct absence *absence)
 
 static void ask_later(struct absence *absence)
 {
+	absence->is_verified = false;
 	absence->present = object_unref(absence->present);
 	(void) sd_event_source_set_time_relative(absence->timer,
 						 absence->pause_seconds * USEC_PER_SEC);
@@ -58,20 +61,15 @@ static void ask_later(struct absence *absence)
 
 /* ---- what it is worth ---- */
 
-static void on_identity(void *userdata, enum identity_verdict verdict)
+static int ask(struct absence *absence, bool lists);
+
+static void conclude(struct absence *absence)
 {
-	struct absence *absence = userdata;
 	struct cluster *cluster = absence->absences->cluster;
-	cleanup_object const struct object *present = NULL;
+	cleanup_object const struct object *present = object_ref(absence->present);
 	cleanup_object const struct object *pod = object_ref(absence->pod);
 	const struct object_meta *meta = &pod->meta;
 
-	absence->check = NULL;
-	if (verdict != IDENTITY_SAME) {
-		ask_later(absence);
-		return;
-	}
-	present = object_ref(absence->present);
 	if (present) {
 		pods_put(cluster, present);
 		return;
@@ -81,9 +79,26 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 	pods_gone(cluster, meta->name_space, meta->name, meta->uid);
 }
 
+static void on_identity(void *userdata, enum identity_verdict verdict)
+{
+	struct absence *absence = userdata;
+
+	absence->check = NULL;
+	absence->is_verified = verdict == IDENTITY_SAME;
+	if (absence->is_verified && absence->present)
+		conclude(absence);
+	else if (!absence->is_verified || ask(absence, false) < 0)
+		ask_later(absence);
+}
+
+/* A pod that is there takes nothing away; one that is not, twice, and between the two the server
+ * is that of this cluster. */
 static void prove(struct absence *absence)
 {
-	if (identity_ask(absence->absences->cluster, on_identity, absence, &absence->check) < 0)
+	if (absence->is_verified && !absence->present)
+		conclude(absence);
+	else if (identity_ask(absence->absences->cluster, on_identity, absence, &absence->check) <
+		 0)
 		ask_later(absence);
 }
 
@@ -133,8 +148,6 @@ static void on_listed(void *userdata, const struct http_answer *answer)
 	}
 	(void) object_unref(one.object);
 }
-
-static int ask(struct absence *absence, bool lists);
 
 /* Of the server itself, and of this pod: no word of a proxy. */
 static bool is_about(const struct http_answer *answer, const struct absence *absence,

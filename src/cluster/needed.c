@@ -6,13 +6,14 @@
  * name, and so are claims and volumes where watch_rights.c has the right; else a claim and its
  * volume are read once, again with back-off while the claim is unbound, and seldom afterwards. What
  * is refused or cannot be had changes nothing; what the server says is not there leaves the store.
+ * Neither that nor another object of a stored one's name is believed before the identity of the
+ * cluster was asked, and nothing new while the pods are not known to be of it.
  * What no pod leads to any more leaves it some time later.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
-#include "cluster/cluster_internal.h"
+#include "cluster/needed_internal.h"
 #include "cluster/provisioning.h"
-#include "cluster/watch_rights.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -22,7 +23,6 @@
 #include <sys/random.h>
 
 enum {
-	UID_BYTES = 128,
 	PAUSE_FIRST_SECONDS = 1,
 	PAUSE_MAX_SECONDS = 30,   /* while something is missing */
 	PAUSE_SLOW_SECONDS = 300, /* for growth */
@@ -31,36 +31,9 @@ enum {
 	SWEEP_SECONDS = 600,
 };
 
-struct item {
-	UT_hash_handle hh; /* by key */
-	struct needed *needed;
-	enum object_kind kind;
-	char *name_space, *name;
-	struct request *request;
-	char asked_uid[UID_BYTES];     /* stored when @request was sent; "": nothing was */
-	struct list_watch *list_watch; /* NULL: it is read */
-	sd_event_source *timer;
-	unsigned int pause_seconds;
-	struct watch_right *right; /* of a claim or volume; NULL: it is of another kind */
-	uint64_t read_usec;        /* monotonic, of the last good answer */
-	bool ends_watch;           /* refused: read it instead */
-	bool is_absent;            /* the server said so last */
-	bool was_listed;           /* by the list that is read, or was read last */
-	unsigned int watch_refusals;
-	char *key; /* "kind:namespace/name" */
-};
-
-struct needed {
-	struct cluster *cluster;
-	struct item *items;
-	struct watch_rights *rights;
-	size_t file_watches, claim_watches;
-	sd_event_source *sweep;
-};
-
 /* ---- the store ---- */
 
-static const struct object *stored(const struct item *item)
+const struct object *needed_stored(const struct item *item)
 {
 	return store_get(item->needed->cluster->options.store, item->kind, item->name_space,
 			 item->name);
@@ -80,7 +53,7 @@ static void put(struct item *item, const struct object *object)
 	mirror_put(item->needed->cluster, object);
 }
 
-static void remove_stored(struct cluster *cluster, const struct object *object)
+void needed_remove_stored(struct cluster *cluster, const struct object *object)
 {
 	versions_forget(cluster, object->meta.uid);
 	mirror_remove(cluster, object->kind, object->meta.name_space, object->meta.name,
@@ -92,7 +65,7 @@ static bool must_stay(const struct item *item)
 {
 	const struct pods *pods = item->needed->cluster->pods;
 
-	return stored(item) && (!pods_are_verified(pods) || pods_are_kept(pods));
+	return needed_stored(item) && (!pods_are_verified(pods) || pods_are_kept(pods));
 }
 
 /* ---- when it is read again ---- */
@@ -143,10 +116,53 @@ static void use_volume(const struct item *item, const struct object *object)
 			   true);
 }
 
-static void take_object(struct item *item, const struct object *object)
+static void believe(struct item *item, const struct object *object)
 {
 	put(item, object);
 	use_volume(item, object);
+}
+
+/* No two clusters have the same uid. */
+static bool is_doubtful(const struct item *item, const struct object *object)
+{
+	const struct object *known = needed_stored(item);
+
+	return known ? strcmp(known->meta.uid, object->meta.uid) != 0
+		     : !pods_are_verified(item->needed->cluster->pods);
+}
+
+static void take_object(struct item *item, const struct object *object)
+{
+	if (!is_doubtful(item, object))
+		believe(item, object);
+	else if (doubts_add(item->needed->doubts, object, false) < 0)
+		back_off(item);
+}
+
+static void remove_absent(struct item *item, const struct object *object)
+{
+	note_absent(item, true);
+	needed_remove_stored(item->needed->cluster, object);
+	if (!item->list_watch)
+		back_off(item);
+}
+
+static void on_decided(void *userdata, const struct object *object, bool is_absent, bool is_same)
+{
+	const struct object_reference reference = { object->kind, object->meta.name_space,
+						    object->meta.name };
+	struct item *item = needed_find(userdata, &reference);
+
+	if (!item)
+		return;
+	if (!is_same || (is_absent && must_stay(item))) {
+		item->read_usec = 0; /* what it said does not count */
+		back_off(item);
+	} else if (is_absent) {
+		remove_absent(item, object);
+	} else {
+		believe(item, object);
+	}
 }
 
 static bool says_not_found(const struct item *item, const struct http_answer *answer)
@@ -161,13 +177,30 @@ static bool says_not_found(const struct item *item, const struct http_answer *an
 /* podvold may have created it, as its CSINode, while the server answered that it is not there. */
 static bool was_made_meanwhile(const struct item *item)
 {
-	const struct object *object = stored(item);
+	const struct object *object = needed_stored(item);
 
-	return object && strncmp(object->meta.uid, item->asked_uid, UID_BYTES - 1) != 0;
+	return object && strncmp(object->meta.uid, item->asked_uid, ASKED_UID_BYTES - 1) != 0;
 }
 
 static int watch(struct item *item);
 static void read_now(struct item *item);
+
+/* Return: will what follows be seen to? */
+static bool take_absence(struct item *item)
+{
+	const struct object *object = needed_stored(item);
+
+	if (must_stay(item) || !pods_are_verified(item->needed->cluster->pods))
+		return false;
+	if (was_made_meanwhile(item)) {
+		read_now(item);
+		return true;
+	}
+	if (object)
+		return doubts_add(item->needed->doubts, object, true) == 0;
+	note_absent(item, true);
+	return false;
+}
 
 static void on_answer(void *userdata, const struct http_answer *answer)
 {
@@ -188,15 +221,8 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 	}
 	if (why.error < 0)
 		log_message(LOG_WARNING, "ignoring an answer: %s", why.text);
-	if (answer->error == 0 && says_not_found(item, answer) && !must_stay(item)) {
-		if (was_made_meanwhile(item)) {
-			read_now(item);
-			return;
-		}
-		note_absent(item, true);
-		if (stored(item))
-			remove_stored(item->needed->cluster, stored(item));
-	}
+	if (answer->error == 0 && says_not_found(item, answer) && take_absence(item))
+		return;
 	if (!item->list_watch || !item->is_absent)
 		back_off(item);
 }
@@ -207,7 +233,7 @@ static void read_now(struct item *item)
 	const struct http_request request = {
 		.method = "GET", .path = path, .done = on_answer, .userdata = item
 	};
-	const struct object *object = stored(item);
+	const struct object *object = needed_stored(item);
 
 	if (item->request)
 		return;
@@ -265,9 +291,10 @@ static void change(void *userdata, const struct server_event *event)
 	contact_note_news(item->needed->cluster);
 	if (event->type != SERVER_DELETED)
 		take_listed(item, &event->object);
-	else if (object && strcmp(object->meta.name, item->name) == 0) {
+	else if (object && strcmp(object->meta.name, item->name) == 0 &&
+		 !is_doubtful(item, object)) {
 		note_absent(item, true);
-		remove_stored(item->needed->cluster, object);
+		needed_remove_stored(item->needed->cluster, object);
 	}
 }
 
@@ -370,8 +397,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		end_watch(item);
 	/* The watch that was refused was tried after it had been read. */
 	if (item->right && item->read_usec + PAUSE_MAX_SECONDS * USEC_PER_SEC > monotonic_usec() &&
-	    stored(item) && needed_is_settled(stored(item)))
-		plan_next(item, stored(item));
+	    needed_stored(item) && needed_is_settled(needed_stored(item)))
+		plan_next(item, needed_stored(item));
 	else
 		read_now(item);
 	return 0;
@@ -388,7 +415,7 @@ static struct item *item_free(struct item *item)
 	return NULL;
 }
 
-static void drop(struct item *item)
+void needed_drop(struct item *item)
 {
 	bool had_watch = item->list_watch != NULL;
 
@@ -411,7 +438,7 @@ static int print_key(const struct object_reference *reference, char **ret)
 	return -ENOMEM;
 }
 
-static struct item *find(const struct needed *needed, const struct object_reference *reference)
+struct item *needed_find(const struct needed *needed, const struct object_reference *reference)
 {
 	cleanup_free char *key = NULL;
 	struct item *item = NULL;
@@ -457,12 +484,12 @@ static void begin(struct needed *needed, const struct object_reference *referenc
 		log_message(LOG_ERR, "out of memory: %s '%s' is not read",
 			    kind_row(reference->kind)->singular, reference->name);
 		if (item)
-			drop(item);
+			needed_drop(item);
 		return;
 	}
 	/* What is kept from before leads on, also while the server is away. */
-	if (stored(item))
-		use_volume(item, stored(item));
+	if (needed_stored(item))
+		use_volume(item, needed_stored(item));
 	/* A right that is not known is tried with what has been read. */
 	if ((item->right && !watch_right_is_granted(item->right)) || watch(item) < 0)
 		read_now(item);
@@ -476,72 +503,30 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 		mirror_account(needed->cluster, reference->name_space, reference->name);
 	if (!needed_is_served(reference))
 		return;
-	item = find(needed, reference);
+	item = needed_find(needed, reference);
 	if (is_used && !item)
 		begin(needed, reference);
 	if (is_used || !item)
 		return;
-	drop(item);
+	needed_drop(item);
 	(void) sd_event_source_set_time_relative(needed->sweep, SWEEP_SECONDS * USEC_PER_SEC);
 	(void) sd_event_source_set_enabled(needed->sweep, SD_EVENT_ONESHOT);
 }
 
 bool needed_uses(const struct needed *needed, const struct object_reference *reference)
 {
-	return find(needed, reference) != NULL;
+	return needed_find(needed, reference) != NULL;
 }
 
 /* Without memory there is no item, and no answer either. */
 bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference)
 {
-	const struct item *item = find(needed, reference);
+	const struct item *item = needed_find(needed, reference);
 
 	return needed_is_served(reference) && !(item && item->is_absent);
 }
 
-/* ---- what is not needed any more ---- */
-
-static int sweep_object(const struct object *object, void *userdata)
-{
-	struct needed *needed = userdata;
-	const struct object_reference reference = { object->kind, object->meta.name_space,
-						    object->meta.name };
-
-	if (needed_is_served(&reference) && !find(needed, &reference) &&
-	    !provisioning_keeps(needed->cluster, object))
-		remove_stored(needed->cluster, object);
-	return 0;
-}
-
-/* A volume's item goes with its claim's. */
-static void drop_orphaned_volumes(struct needed *needed)
-{
-	struct item *item, *next;
-
-	HASH_ITER (hh, needed->items, item, next) {
-		const struct object *volume =
-			item->kind == KIND_PERSISTENT_VOLUME ? stored(item) : NULL;
-
-		if (volume && volume->persistent_volume->has_claim_ref &&
-		    !find(needed,
-			  &(struct object_reference){ KIND_PERSISTENT_VOLUME_CLAIM,
-						      volume->persistent_volume->claim_namespace,
-						      volume->persistent_volume->claim_name }))
-			drop(item);
-	}
-}
-
-void needed_sweep(struct needed *needed)
-{
-	static const enum object_kind kinds[] = { KIND_PERSISTENT_VOLUME_CLAIM,
-						  KIND_PERSISTENT_VOLUME, KIND_SECRET,
-						  KIND_CONFIG_MAP };
-
-	drop_orphaned_volumes(needed);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		(void) store_list(needed->cluster->options.store, kinds[i], NULL, sweep_object,
-				  needed);
-}
+/* ---- life ---- */
 
 static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -552,8 +537,6 @@ static int on_sweep(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* ---- life ---- */
-
 int needed_new(struct cluster *cluster)
 {
 	struct needed *needed = calloc(1, sizeof(*needed));
@@ -563,7 +546,9 @@ int needed_new(struct cluster *cluster)
 		return -ENOMEM;
 	needed->cluster = cluster;
 	cluster->needed = needed;
-	r = watch_rights_new(cluster->options.event, on_right, needed, &needed->rights);
+	r = doubts_new(cluster, on_decided, needed, &needed->doubts);
+	if (r >= 0)
+		r = watch_rights_new(cluster->options.event, on_right, needed, &needed->rights);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time(cluster->options.event, &needed->sweep, CLOCK_MONOTONIC, UINT64_MAX,
@@ -578,7 +563,8 @@ struct needed *needed_free(struct needed *needed)
 	if (!needed)
 		return NULL;
 	HASH_ITER (hh, needed->items, item, next)
-		drop(item);
+		needed_drop(item);
+	(void) doubts_free(needed->doubts);
 	(void) watch_rights_free(needed->rights);
 	(void) sd_event_source_disable_unref(needed->sweep);
 	free(needed);
