@@ -485,21 +485,37 @@ static const char *named_as(const char *word, const char *const *kinds)
 static const char *const volume_kinds[] = { "pv/", "persistentvolume/", "volume/", "vol/", NULL };
 static const char *const claim_kinds[] = { "pvc/", "persistentvolumeclaim/", NULL };
 
+/* A manifest that was refused may be why. */
+static void complain_unknown(struct cli *cli, const char *word, const char *pod)
+{
+	char name_space[64], name[254];
+
+	if (!may_be_pod(word)) {
+		cli_complain(cli, "no volume '%s' is known here", word);
+		return;
+	}
+	split_pod(pod, name_space, name);
+	explain_manifest(cli, name_space, name);
+	cli_complain(cli, "no pod or claim '%s/%s' and no volume '%s' is known here", name_space,
+		     name, word);
+}
+
 int verb_explain_state(struct cli *cli)
 {
 	const char *claim = named_as(cli->arguments[0], claim_kinds);
 	const char *volume = named_as(cli->arguments[0], volume_kinds);
 	const char *word = claim ?: volume ?: cli->arguments[0];
 	cleanup_free char *base = pod_base(cli), *escaped = podvol_escape(word);
+	cleanup_free char *pod = cli_pod(cli, word);
 	cleanup_json struct cJSON *rows = NULL;
 	int status;
 
-	if (!base || !escaped)
+	if (!base || !escaped || !pod)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	status = !claim && !volume && may_be_pod(word) ? get_rows(cli, base, "volumes", &rows)
 						       : EXIT_DONE;
 	if (status == EXIT_DONE && rows)
-		return explain_pod(cli, word, rows, base);
+		return explain_pod(cli, pod, rows, base);
 	if (status == EXIT_DONE && !claim)
 		status = get_rows(cli, "/podvol/v1/volumes", escaped, &rows);
 	if (status == EXIT_DONE && rows) {
@@ -511,12 +527,7 @@ int verb_explain_state(struct cli *cli)
 	}
 	if (status == EXIT_DONE)
 		status = explain_stored(cli, word, claim);
-	if (status == EXIT_NOT_FOUND) {
-		char name_space[64], name[254];
-
-		split_pod(word, name_space, name);
-		explain_manifest(cli, name_space, name);
-		cli_complain(cli, "no pod, volume or claim '%s' is known here", word);
-	}
+	if (status == EXIT_NOT_FOUND)
+		complain_unknown(cli, word, pod);
 	return status;
 }
