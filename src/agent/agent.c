@@ -180,7 +180,7 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 /* ---- the tables ---- */
 
 /* From inside a change of a table: only notes that a turn is due. */
-static void on_dirty(void *userdata)
+static void request_turn(void *userdata)
 {
 	agent_request_turn(userdata);
 }
@@ -198,7 +198,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = heap_trim_new(agent->event, HEAP_QUIET_USEC, agent_release_changes, agent,
 				  &agent->own.heap_trim);
 	if (r >= 0)
-		r = dirty_set_new(on_dirty, agent, &agent->dirty);
+		r = dirty_set_new(request_turn, agent, &agent->dirty);
 	if (r >= 0)
 		r = desired_new(agent->dirty, &agent->desired);
 	if (r >= 0)
@@ -298,11 +298,6 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 
 /* ---- what is wanted ---- */
 
-static void on_store_changed(void *userdata)
-{
-	agent_request_turn(userdata);
-}
-
 static int note_node(const struct object *node, void *userdata)
 {
 	token_issuer_object_changed(userdata, node);
@@ -371,7 +366,7 @@ int agent_watch_store(struct agent *agent)
 
 	agent->watch = store_watch_free(agent->watch);
 	return store_watch_new(agent->store, kinds, store_resource_version(agent->store),
-			       on_store_changed, agent, &agent->watch);
+			       request_turn, agent, &agent->watch);
 }
 
 /* The messages of the store name the options, so that a refused client knows what to raise. */

@@ -9,8 +9,6 @@
 
 #include "cli/cli.h"
 
-struct cJSON;
-
 struct kind {
 	const char *name;               /* "Pod"; "" for a view */
 	const char *plural;             /* "pods", as in paths */

@@ -4,7 +4,6 @@
  */
 #include "cluster/node_text.h"
 
-#include "base/cleanup.h"
 #include "build-config.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"

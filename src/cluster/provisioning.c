@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
-#include "object/kinds/storage_class.h"
 
 enum { LIST_AGAIN_SECONDS = 5 };
 

@@ -4,7 +4,6 @@
  */
 #include "controller/controller.h"
 
-#include "base/cleanup.h"
 #include "object/json/json.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "controller/volume_finalizer.h"
 
 #include "controller/controller.h"
-#include "object/json/json.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kind.h"
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 
 #include <assert.h>
 #include <string.h>

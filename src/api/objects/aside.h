@@ -11,7 +11,6 @@
 
 #include "api/objects/objects.h"
 
-struct aside;
 struct aside_class {
 	/* Anywhere; @exchange and @target are this part's own. Fails by replying. */
 	void (*run)(struct exchange *exchange, const struct target *target, void *work);

@@ -90,6 +90,11 @@ void attach_pod_free(struct attach_detach *controller, struct attach_pod *pod);
 
 /* ---- attach_detach_item.c ---- */
 
+static inline struct attach_detach *attach_controller(const struct attach_item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
 /* The item of a volume on a node, made when there is none. NULL: out of memory. */
 struct attach_item *attach_item_of(struct attach_detach *controller,
 				   const struct persistent_volume *volume, const char *node_name);

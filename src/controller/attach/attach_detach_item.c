@@ -21,11 +21,6 @@
 #include <string.h>
 #include <utlist.h>
 
-static struct attach_detach *controller_of(const struct attach_item *item)
-{
-	return work_queue_userdata(item->work.queue);
-}
-
 /* ---- items ---- */
 
 static int fill_item(struct attach_detach *controller, struct attach_item *item,
@@ -82,7 +77,7 @@ void attach_item_clear(struct work_item *work)
 void attach_item_report(struct attach_item *item, const char *type, const char *reason,
 			const char *text)
 {
-	const struct attach_detach_options *options = &controller_of(item)->options;
+	const struct attach_detach_options *options = &attach_controller(item)->options;
 
 	if (!work_item_is_news(&item->work, text))
 		return;
@@ -99,7 +94,7 @@ void attach_item_report(struct attach_item *item, const char *type, const char *
 
 static const struct volume_attachment *attachment_of(const struct attach_item *item)
 {
-	const struct object *object = store_get(controller_of(item)->options.store,
+	const struct object *object = store_get(attach_controller(item)->options.store,
 						KIND_VOLUME_ATTACHMENT, "", item->work.name);
 
 	return object ? object->volume_attachment : NULL;
@@ -116,7 +111,7 @@ static enum attachment_state state_of(const struct volume_attachment *attachment
 
 static unsigned int modes_of(const struct attach_item *item)
 {
-	const struct object *volume = store_get(controller_of(item)->options.store,
+	const struct object *volume = store_get(attach_controller(item)->options.store,
 						KIND_PERSISTENT_VOLUME, "", item->volume_name);
 
 	return volume ? volume->persistent_volume->access_modes : 0;
@@ -132,7 +127,7 @@ static bool node_uses(const struct attach_item *item, const struct node *node, b
 static void gather(const struct attach_item *item, const struct volume_attachment *attachment,
 		   struct attach_facts *ret)
 {
-	const struct attach_detach_options *options = &controller_of(item)->options;
+	const struct attach_detach_options *options = &attach_controller(item)->options;
 	const struct node *node = attach_node_object(item->node);
 	bool is_own = strcmp(item->node->work.name, options->node_name) == 0;
 
@@ -178,8 +173,8 @@ static void on_written(void *userdata, int error, const struct object *result,
 			    item->work.name, item->unique_name, why->text);
 		work_item_failed(&item->work);
 	}
-	attach_refused_due(controller_of(item));
-	controller_run(controller_of(item));
+	attach_refused_due(attach_controller(item));
+	controller_run(attach_controller(item));
 }
 
 static void create(struct attach_item *item)
@@ -199,7 +194,7 @@ static void create(struct attach_item *item)
 			       item->volume_name);
 	r = object_from_json(tree, &made, NULL);
 	if (r == 0)
-		r = store_create(controller_of(item)->options.store, made, on_written, item);
+		r = store_create(attach_controller(item)->options.store, made, on_written, item);
 	item->is_attaching = item->assumes_use = r == 0;
 	work_item_queued(&item->work, r);
 }
@@ -227,7 +222,8 @@ static int write_force(struct attach_item *item, const struct object *attachment
 		    "(%s)",
 		    item->unique_name, item->node->work.name, force);
 	return r < 0 ? r
-		     : store_update(controller_of(item)->options.store, made, &present, NULL, NULL);
+		     : store_update(attach_controller(item)->options.store, made, &present, NULL,
+				    NULL);
 }
 
 static void detach(struct attach_item *item, const struct object *attachment,
@@ -242,7 +238,7 @@ static void detach(struct attach_item *item, const struct object *attachment,
 	int r = force ? write_force(item, attachment, force) : 0;
 
 	if (r == 0)
-		r = store_delete(controller_of(item)->options.store, &key, &present, on_written,
+		r = store_delete(attach_controller(item)->options.store, &key, &present, on_written,
 				 item);
 	work_item_queued(&item->work, r);
 }
@@ -254,7 +250,7 @@ static void report(struct attach_item *item, bool reports)
 		return; /* on its way */
 	item->reports = reports;
 	work_item_due(&item->node->work);
-	work_queue_run(controller_of(item)->base.queues[NODES]);
+	work_queue_run(attach_controller(item)->base.queues[NODES]);
 }
 
 /* ---- what is reported ---- */
@@ -341,6 +337,6 @@ bool attach_item_look(struct work_item *work)
 	verdict = attach_decide(&facts);
 	item->is_refused = false;
 	if (verdict.look_again_usec)
-		attach_look_at(controller_of(item), verdict.look_again_usec);
+		attach_look_at(attach_controller(item), verdict.look_again_usec);
 	return act(item, attachment, &verdict);
 }

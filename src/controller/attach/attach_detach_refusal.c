@@ -15,11 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct attach_detach *controller_of(const struct attach_item *item)
-{
-	return work_queue_userdata(item->work.queue);
-}
-
 /* ---- elsewhere ---- */
 
 /* The same volume on another node. NULL: nothing of it is there, or no memory. */
@@ -34,7 +29,7 @@ static const struct attach_item *item_at(const struct attach_item *item,
 /* Also while the object is being made: it then is on its way into the store. */
 static bool has_attachment(const struct attach_item *item)
 {
-	return item->work.is_busy || store_get(controller_of(item)->options.store,
+	return item->work.is_busy || store_get(attach_controller(item)->options.store,
 					       KIND_VOLUME_ATTACHMENT, "", item->work.name);
 }
 
@@ -42,7 +37,7 @@ bool attach_is_elsewhere(const struct attach_item *item)
 {
 	const struct attach_node *node;
 
-	for (node = controller_of(item)->node_list; node; node = node->next) {
+	for (node = attach_controller(item)->node_list; node; node = node->next) {
 		const struct attach_item *other = node == item->node ? NULL : item_at(item, node);
 
 		if (other && has_attachment(other))
@@ -57,7 +52,7 @@ static void describe_users(const struct attach_item *item, const char *name_spac
 	const struct attach_node *node;
 	size_t near = 0, far = 0;
 
-	for (node = controller_of(item)->node_list; node; node = node->next) {
+	for (node = attach_controller(item)->node_list; node; node = node->next) {
 		const struct attach_item *other = node == item->node ? NULL : item_at(item, node);
 		const struct attach_want *want;
 
@@ -85,7 +80,7 @@ static void describe_users(const struct attach_item *item, const char *name_spac
 
 static void report_pod(const struct attach_item *item, const struct attach_pod *pod)
 {
-	const struct attach_detach_options *options = &controller_of(item)->options;
+	const struct attach_detach_options *options = &attach_controller(item)->options;
 	const struct object *object =
 		store_get(options->store, KIND_POD, pod->name_space, pod->name);
 	cleanup_free char *text = NULL;
@@ -103,7 +98,7 @@ static void report_pod(const struct attach_item *item, const struct attach_pod *
 /* One word for all of it: who the others are may change, and is not reported again. */
 void attach_refuse_multi(struct attach_item *item)
 {
-	item->is_refused = controller_of(item)->has_refused = true;
+	item->is_refused = attach_controller(item)->has_refused = true;
 	if (!work_item_is_news(&item->work, "Multi-Attach error"))
 		return;
 	for (const struct attach_want *want = item->wants; want; want = want->next)
@@ -115,8 +110,8 @@ void attach_refuse_multi(struct attach_item *item)
 /* 0: no limit. */
 static int64_t limit_of(const struct attach_item *item)
 {
-	const struct object *csi_node = store_get(controller_of(item)->options.store, KIND_CSI_NODE,
-						  "", item->node->work.name);
+	const struct object *csi_node = store_get(attach_controller(item)->options.store,
+						  KIND_CSI_NODE, "", item->node->work.name);
 	cleanup_json struct cJSON *tree = csi_node ? object_tree(csi_node) : NULL;
 	const struct cJSON *i = json_first(json_get_path(tree, "spec.drivers"));
 	int64_t limit = 0;
@@ -144,7 +139,7 @@ void attach_refuse_limit(struct attach_item *item)
 {
 	char text[FAILURE_TEXT_BYTES];
 
-	item->is_refused = controller_of(item)->has_refused = true;
+	item->is_refused = attach_controller(item)->has_refused = true;
 	(void) snprintf(text, sizeof(text),
 			"AttachVolume.Attach failed for volume \"%s\" : node(s) exceed max volume "
 			"count",

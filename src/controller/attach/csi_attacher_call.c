@@ -19,11 +19,6 @@
 
 #define CALL_USEC (15ULL * 1000 * 1000)
 
-static struct csi_attacher *attacher_of(const struct attacher_item *item)
-{
-	return work_queue_userdata(item->work.queue);
-}
-
 /* ---- the node ---- */
 
 static char *id_in_csi_node(const struct object *csi_node, const char *driver)

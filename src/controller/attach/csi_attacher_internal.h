@@ -30,6 +30,11 @@ struct attacher_item {
 	bool is_waiting;                    /* what it failed for may come or change */
 };
 
+static inline struct csi_attacher *attacher_of(const struct attacher_item *item)
+{
+	return work_queue_userdata(item->work.queue);
+}
+
 /* ---- csi_attacher_item.c ---- */
 
 bool attacher_item_look(struct work_item *work);

@@ -20,11 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct csi_attacher *attacher_of(const struct attacher_item *item)
-{
-	return work_queue_userdata(item->work.queue);
-}
-
 static const struct volume_attachment *attachment_of(const struct attacher_item *item)
 {
 	const struct object *object = store_get(attacher_of(item)->options.store,

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "object/kinds/persistent_volume.h"
-#include "object/kinds/storage_class.h"
 
 #include <stdbool.h>
 

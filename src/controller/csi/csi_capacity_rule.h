@@ -12,9 +12,7 @@
 
 #include "csi/csi_drivers.h"
 #include "object/kinds/csi_driver.h"
-#include "object/kinds/storage_class.h"
-
-struct cJSON;
+#include "object/kinds/persistent_volume.h"
 
 #define CSI_CAPACITY_NAMESPACE "kube-system"
 /* external-provisioner's labels. */

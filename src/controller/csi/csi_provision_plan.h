@@ -14,7 +14,7 @@
 #include "controller/csi/csi_secret.h"
 #include "csi/csi_drivers.h"
 #include "csi/csi_map.h"
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 #include "store/store.h"
 
 struct cJSON;

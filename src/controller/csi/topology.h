@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 #include "object/select/selector.h"
 
 struct cJSON;

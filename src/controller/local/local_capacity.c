@@ -10,7 +10,6 @@
 #include "controller/csi/csi_capacity_rule.h"
 #include "controller/local/local_plan.h"
 #include "object/json/json.h"
-#include "object/kinds/persistent_volume.h"
 #include "object/quantity.h"
 
 #include <assert.h>

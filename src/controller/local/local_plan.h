@@ -10,7 +10,6 @@
 #pragma once
 
 #include "object/kinds/persistent_volume.h"
-#include "object/kinds/storage_class.h"
 
 struct cJSON;
 

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "object/kinds/pod.h"
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 #include "store/store.h"
 #include "controller/binding/bound_pairs.h"
 

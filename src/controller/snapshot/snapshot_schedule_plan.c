@@ -5,7 +5,6 @@
  */
 #include "controller/snapshot/snapshot_schedule_plan.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "object/json/json.h"
 #include "object/metadata.h"

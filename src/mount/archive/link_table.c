@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 #include <uthash.h>
 

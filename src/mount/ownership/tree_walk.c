@@ -11,7 +11,6 @@
 #include "mount/path/safe_path.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 

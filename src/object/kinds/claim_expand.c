@@ -4,7 +4,7 @@
  */
 #include "object/kinds.h"
 
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 #include "object/schema/field.h"
 
 #include <assert.h>

@@ -157,3 +157,18 @@ struct persistent_volume_claim {
 
 /* As the API writes it; "" for CLAIM_PHASE_UNSET. */
 const char *claim_phase_name(enum claim_phase phase);
+
+/* ---- storage_class.c: storage.k8s.io/v1 StorageClass ---- */
+
+/* The ConfigMap of rancher.io/local-path that says where its directories are made. */
+#define NODE_MAP_NAMESPACE "local-path-storage"
+#define NODE_MAP_NAME      "local-path-config"
+
+struct storage_class {
+	const struct object *object;
+	const char *provisioner;
+	enum reclaim_policy reclaim_policy;
+	bool waits_for_first_consumer;
+	bool is_default; /* annotation storageclass.kubernetes.io/is-default-class: "true" */
+	bool allow_volume_expansion;
+};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_class - storage.k8s.io/v1 StorageClass; see storage_class.h
+ * storage_class - storage.k8s.io/v1 StorageClass; see persistent_volume.h
  */
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 
 #include "object/kinds.h"
 #include "object/metadata.h"

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/pod.h"
-#include "object/kinds/storage_class.h"
 
 #include <assert.h>
 #include <inttypes.h>

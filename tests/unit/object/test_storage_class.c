@@ -2,7 +2,7 @@
 /*
  * test_storage_class - what a StorageClass decodes to, its defaults and its rules
  */
-#include "object/kinds/storage_class.h"
+#include "object/kinds/persistent_volume.h"
 
 #include "base/cleanup.h"
 #include "tests/unit/object/object_text.h"
