@@ -24,10 +24,10 @@ enum { PROGRESS_STEP_MSEC = 1000 };
 typedef int wait_fn(struct cli *cli, const char *pod, unsigned int timeout_msec, void *userdata);
 
 /* @end: of --timeout, which begins with the first wait of several; 0 before it. */
-static void begin_timeout(const struct cli *cli, uint64_t *end)
+static void begin_timeout(const struct cli *cli, uint64_t now, uint64_t *end)
 {
 	if (*end == 0)
-		*end = monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC;
+		*end = now + cli->timeout_msec * USEC_PER_MSEC;
 }
 
 static int wait_in_steps(struct cli *cli, const char *pod, uint64_t *end, wait_fn *wait,
@@ -36,7 +36,7 @@ static int wait_in_steps(struct cli *cli, const char *pod, uint64_t *end, wait_f
 	uint64_t now = monotonic_usec();
 	int r;
 
-	begin_timeout(cli, end);
+	begin_timeout(cli, now, end);
 	if (now > *end)
 		now = *end;
 	if (!progress_is_seen(cli))
@@ -240,8 +240,8 @@ static int wait_for(struct cli *cli, const char *pod, uint64_t *end, enum podvol
 	int status, r;
 
 	cli_about_pod(cli, pod);
-	begin_timeout(cli, end);
 	if (what == PODVOL_MOUNTED && is_unknown(cli, pod)) {
+		begin_timeout(cli, monotonic_usec(), end);
 		status = wait_until_created(cli, pod, *end);
 		if (status != EXIT_DONE)
 			return status;
