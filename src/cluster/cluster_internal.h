@@ -215,6 +215,9 @@ int write_patch_make(const struct object *present, const struct object *wanted, 
  */
 int write_patch_created(const struct object *object, const struct object **ret,
 			struct failure *reterr);
+/* A volume that was deleted stays until they are gone: @ret, as the answer has it. */
+bool write_answer_has_finalizers(const struct write *write, const struct http_answer *answer,
+				 const struct object **ret);
 
 /* ---- server_tokens.c ---- */
 

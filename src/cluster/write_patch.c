@@ -2,7 +2,7 @@
 /*
  * write_patch - what an update sends: JSON merge patches of what differs, main part and status
  *
- * Out of two objects alone; sends nothing. What the server alone writes is in no patch.
+ * Out of two objects, or of an answer; sends nothing. What the server alone writes is in no patch.
  */
 #include "cluster/cluster_internal.h"
 
@@ -11,6 +11,7 @@
 #include "base/uuid.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
+#include "store/group.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,4 +109,18 @@ int write_patch_created(const struct object *object, const struct object **ret,
 	(void) json_set_string(metadata, "uid", uid);
 	(void) json_set_string(metadata, "creationTimestamp", now);
 	return object_from_json(tree, ret, reterr);
+}
+
+bool write_answer_has_finalizers(const struct write *write, const struct http_answer *answer,
+				 const struct object **ret)
+{
+	cleanup_json struct cJSON *tree = NULL;
+	struct failure why = { 0 };
+
+	if (write->kind != KIND_PERSISTENT_VOLUME || write->dry_run ||
+	    server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,
+			       ret, &why) < 0)
+		return false;
+	tree = object_tree(*ret);
+	return json_count(json_get(json_get(tree, "metadata"), "finalizers")) > 0;
 }

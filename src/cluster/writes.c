@@ -38,8 +38,9 @@ struct sending {
 	bool has_begun, is_stored; /* the store has the answer, and will call */
 	unsigned int conflicts;
 	char *status_patch; /* to be sent next; NULL: none */
-	/* Of a delete: as it was when that was sent. A watch may show its end before the answer. */
-	const struct object *deleted;
+	/* Of a delete: as it was when that was sent. A watch may show its end before the answer.
+	 * Else what is answered when the watch was faster, and is not stored for that. */
+	const struct object *kept;
 };
 
 struct writes {
@@ -76,7 +77,7 @@ static void end(struct sending *sending, int error, const struct object *result,
 	if (write->done)
 		write->done(write->userdata, error, result, why);
 	(void) write_free(write);
-	(void) object_unref(sending->deleted);
+	(void) object_unref(sending->kept);
 	free(sending->status_patch);
 	free(sending);
 	if (writes && !writes->is_closing)
@@ -93,20 +94,6 @@ static void refuse(struct sending *sending, int error, const char *text)
 	end(sending, error, NULL, &why);
 }
 
-static void on_mirrored(void *userdata, int error, const struct object *result,
-			const struct failure *why)
-{
-	struct sending *sending = userdata;
-
-	/* The server has deleted it, and a watch has shown it; another one of its name stays. */
-	if (sending->deleted && (error == -ENOENT || error == -ESTALE))
-		end(sending, 0, sending->deleted, NULL);
-	else
-		end(sending, error, result, why);
-}
-
-/* ---- what is stored ---- */
-
 static const struct object *present_of(const struct sending *sending)
 {
 	const struct write *write = sending->write;
@@ -114,6 +101,28 @@ static const struct object *present_of(const struct sending *sending)
 	return store_get(sending->cluster->options.store, write->kind, write->name_space,
 			 write->name);
 }
+
+/* Of a write that the watch was faster than. */
+static const struct object *result_of(const struct sending *sending)
+{
+	bool deletes = sending->write->verb == ADMIT_DELETE || !sending->cluster;
+
+	return (deletes ? NULL : present_of(sending)) ?: sending->kept;
+}
+
+static void on_mirrored(void *userdata, int error, const struct object *result,
+			const struct failure *why)
+{
+	struct sending *sending = userdata;
+
+	/* The server has deleted it, and a watch has shown it; another one of its name stays. */
+	if (sending->kept && (error == -ENOENT || error == -ESTALE))
+		end(sending, 0, result_of(sending), NULL);
+	else
+		end(sending, error, result, why);
+}
+
+/* ---- what is stored ---- */
 
 static bool is_unfinished(const struct object *object)
 {
@@ -188,8 +197,8 @@ static int send_delete(struct sending *sending)
 	cleanup_json struct cJSON *tree = json_new_object();
 	cleanup_free char *body = NULL;
 
-	sending->deleted = object_ref(present_of(sending));
-	if (!sending->deleted)
+	sending->kept = object_ref(present_of(sending));
+	if (!sending->kept)
 		return -ENOENT;
 	(void) json_set_string(tree, "kind", "DeleteOptions");
 	(void) json_set_string(tree, "apiVersion", "v1");
@@ -302,7 +311,7 @@ static void begin(struct sending *sending)
 		break;
 	case ADMIT_DELETE:
 		if (is_unfinished(present_of(sending))) {
-			sending->deleted = object_ref(present_of(sending));
+			sending->kept = object_ref(present_of(sending));
 			take_deletion(sending);
 			return;
 		}
@@ -318,12 +327,18 @@ static void begin(struct sending *sending)
 
 /* ---- answers ---- */
 
-/* A watch was faster than the answer: what it has shown is newer, and stays. */
+/* A watch was faster than the answer: what it has shown is newer, and stays. The write ends behind
+ * that, by one that fails: else the writer finds what was stored before both. */
 static void keep_newer(struct sending *sending, const struct object *answered)
 {
-	cleanup_object const struct object *present = object_ref(present_of(sending) ?: answered);
+	const struct store_key none = { KIND_CONFIG_MAP, IDENTITY_NAMESPACE, "none" };
 
-	end(sending, 0, present, NULL);
+	sending->kept = object_ref(answered);
+	if (store_mirror_delete(sending->cluster->options.store, &none, "", on_mirrored, sending) <
+	    0)
+		end(sending, 0, answered, NULL);
+	else
+		sending->is_stored = true;
 }
 
 /* What was deleted and has no finalizers is gone; pods are the watch's to say. */
@@ -331,7 +346,7 @@ static void take_deletion(struct sending *sending)
 {
 	const struct write *write = sending->write;
 	const struct store_key key = { write->kind, write->name_space, write->name };
-	const struct object *deleted = sending->deleted;
+	const struct object *deleted = sending->kept;
 
 	if (write->kind == KIND_POD || write->dry_run || !present_of(sending))
 		end(sending, 0, deleted, NULL);
@@ -340,22 +355,6 @@ static void take_deletion(struct sending *sending)
 		end(sending, 0, deleted, NULL);
 	else
 		sending->is_stored = true;
-}
-
-/* The volume waits for finalizers, as the answer has it. */
-static bool is_being_deleted(struct sending *sending, const struct http_answer *answer,
-			     const struct object **ret)
-{
-	const struct write *write = sending->write;
-	cleanup_json struct cJSON *tree = NULL;
-	struct failure why = { 0 };
-
-	if (write->kind != KIND_PERSISTENT_VOLUME || write->dry_run ||
-	    server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,
-			       ret, &why) < 0)
-		return false;
-	tree = object_tree(*ret);
-	return json_count(json_get(json_get(tree, "metadata"), "finalizers")) > 0;
 }
 
 /* Return: false: it is not to be tried again. */
@@ -478,7 +477,7 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 		take_refusal(sending, answer);
 		return;
 	}
-	if (write->verb == ADMIT_DELETE && !is_being_deleted(sending, answer, &object)) {
+	if (write->verb == ADMIT_DELETE && !write_answer_has_finalizers(write, answer, &object)) {
 		take_deletion(sending);
 		return;
 	}

@@ -6,7 +6,7 @@ the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pod
 403. What is asked is kept in requests. grants has plurals that all may list and watch, as by RBAC, and writes those that
 may be written. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
-that is not there, and of each that was patched, and the answer waits for its return; slow that of each that is read or listed.
+that is not there, and of each that was patched or made, and the answer waits for its return; slow that of each that is read or listed.
 """
 import datetime
 import http.server
@@ -358,7 +358,7 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             return
         with cluster.lock:  # what is read is what is replaced
             code, answer = self.change(method, plural, namespace, name or body["metadata"]["name"], sub, body)
-        if method == "PATCH" and code == 200 and self.scripted.late:
+        if method in ("PATCH", "POST") and code < 300 and self.scripted.late:
             self.scripted.late(self.path)
         if code > 299:
             self.refuse(code, *answer, plural, name)
