@@ -526,8 +526,10 @@ int manifest_source_new(sd_event *event, struct store *store,
 	if (r == 0)
 		r = set_up(source, event);
 	if (r < 0)
-		return failed(reterr, r, "cannot watch the manifest directory '%s'",
-			      options->directory);
+		return failed(
+			reterr, r, "cannot watch the manifest directory '%s'%s", options->directory,
+			r == -EMFILE ? " (raise fs.inotify.max_user_instances or LimitNOFILE=)"
+				     : "");
 	*ret = TAKE_PTR(source);
 	return 0;
 }
