@@ -56,8 +56,7 @@ static int64_t storage_bytes(int root_fd)
 	return fstatfs(root_fd, &fs) == 0 ? (int64_t) fs.f_blocks * fs.f_bsize : 0;
 }
 
-/* Before the lock is tried: a kubelet does not know of it and would work on the same directories.
- */
+/* Before the lock is tried: a kubelet does not know of it, and works on the same directories. */
 static int open_root(struct agent *agent, struct failure *reterr)
 {
 	int r = other_kubelet_check("/proc", agent->config->root_dir, reterr);
@@ -396,6 +395,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.explain_claim = agent_explain_claim,
 		.uses = cluster_mode_uses,
 		.lost = agent_look_again,
+		.waits_for_moves = !cluster_mode(agent),
 		.userdata = agent,
 	};
 	int r = cluster_mode_make_directory(agent, reterr);

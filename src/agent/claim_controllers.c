@@ -91,6 +91,7 @@ int agent_open_directories(struct agent *agent, struct failure *reterr)
 		.own = &agent->host.own,
 		.copies = &agent->views.copies,
 		.is_in_use = agent_uses_volume,
+		.is_wanted = agent_wants_volume,
 		.is_complete = agent_has_all_sources,
 		.record = agent_record_event,
 		.uses_capacity = cluster_mode_capacity,

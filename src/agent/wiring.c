@@ -40,6 +40,19 @@ bool agent_uses_volume(void *userdata, const struct persistent_volume *volume)
 	return foreign_volumes_have(agent->foreign_volumes, volume);
 }
 
+bool agent_wants_volume(void *userdata, const struct persistent_volume *volume)
+{
+	const struct agent *agent = userdata;
+	const struct desired_volume *i;
+	const struct desired_pod *pod;
+
+	for (i = desired_first(agent->desired); i; i = i->hh.next)
+		for (pod = i->pods; pod; pod = pod->hh.next)
+			if (pod->spec.pv && strcmp(pod->spec.name, volume->object->meta.name) == 0)
+				return true;
+	return false;
+}
+
 bool agent_has_all_sources(void *userdata)
 {
 	return ((const struct agent *) userdata)->sources_complete;

@@ -34,6 +34,8 @@ void agent_lend_tables(struct agent *agent);
  * about to be, or have been left here by another agent? Have all sources of objects delivered all
  * they have? */
 bool agent_uses_volume(void *userdata, const struct persistent_volume *volume);
+/* Does a pod want it, mounted or not? */
+bool agent_wants_volume(void *userdata, const struct persistent_volume *volume);
 bool agent_has_all_sources(void *userdata);
 
 /* Each fills in its member of the agent. Return: 0 or negative errno. */

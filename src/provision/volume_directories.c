@@ -58,7 +58,7 @@ struct directory_job {
 	uint64_t bytes;
 	struct {
 		char *base_path, *name, *mark, *capacity; /* NULL: nothing is copied */
-		bool is_snapshot;
+		bool is_snapshot, is_unused;
 		const atomic_bool *cancel;
 	} source;
 	struct copies *copies;
@@ -105,9 +105,12 @@ static int choose(struct directory_job *job)
 /* With a source: what may take hours. */
 static int run_copy(struct directory_job *job, const struct volume_directory *directory)
 {
-	const struct volume_source source = { job->source.base_path, job->source.name,
-					      job->source.mark, job->source.is_snapshot,
-					      job->source.capacity };
+	const struct volume_source source = { .base_path = job->source.base_path,
+					      .name = job->source.name,
+					      .mark = job->source.mark,
+					      .is_snapshot = job->source.is_snapshot,
+					      .is_unused = job->source.is_unused,
+					      .capacity = job->source.capacity };
 	const struct copy_watch watch = { job->source.cancel, &job->copy.progress };
 
 	copy_begins(&job->copy);
@@ -216,6 +219,7 @@ static bool keep_source(struct directory_job *job, const struct directory_source
 	job->source.mark = strdup(source->mark);
 	job->source.capacity = strdup(source->capacity);
 	job->source.is_snapshot = source->is_snapshot;
+	job->source.is_unused = source->is_unused;
 	return job->source.base_path && job->source.name && job->source.mark &&
 	       job->source.capacity;
 }
@@ -265,6 +269,13 @@ static bool is_in_use(void *userdata, const struct persistent_volume *volume)
 	const struct volume_directories *directories = userdata;
 
 	return directories->with.is_in_use(directories->with.userdata, volume);
+}
+
+static bool is_wanted(void *userdata, const struct persistent_volume *volume)
+{
+	const struct volume_directories *directories = userdata;
+
+	return directories->with.is_wanted(directories->with.userdata, volume);
 }
 
 static bool is_complete(void *userdata)
@@ -343,6 +354,7 @@ int volume_directories_new(const struct volume_directories_options *options,
 		.event_fn = on_event,
 		.start = start,
 		.is_in_use = is_in_use,
+		.is_wanted = is_wanted,
 		.is_complete = is_complete,
 		.userdata = directories,
 	};

@@ -31,6 +31,7 @@ struct volume_directories_options {
 	struct copies *copies;             /* those under way are in it */
 	/* Questions and events of the local provisioner. */
 	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	bool (*is_wanted)(void *userdata, const struct persistent_volume *volume);
 	bool (*is_complete)(void *userdata);
 	controller_event_fn *record;
 	/* In a cluster: have the CSIStorageCapacity of this name read from the server. */

@@ -222,7 +222,7 @@ static int look_up(const struct populator *populator, const struct object *pod,
 		   struct failure *reterr)
 {
 	const struct populator_options *options = &populator->options;
-	int r = volume_lookup(options->store, pod, volume, ret, reterr);
+	int r = volume_lookup(options->store, options->waits_for_moves, pod, volume, ret, reterr);
 
 	if (r == -EAGAIN && options->explain_claim)
 		reterr->error = options->explain_claim(

@@ -37,6 +37,8 @@ struct populator_options {
 	/* A first pod leads to the object, which may not be in the store; the last one does no
 	 * more. NULL: whatever there is, is in the store. */
 	void (*uses)(void *userdata, const struct object_reference *reference, bool is_used);
+	/* Claims are moved to other classes here: a pod gets none that is being moved. */
+	bool waits_for_moves;
 	void *userdata;
 };
 

@@ -174,17 +174,34 @@ static int find_plugin(const struct object *pod, const struct pod_volume *volume
 				  reterr);
 }
 
-int volume_lookup(struct store *store, const struct object *pod, const struct pod_volume *volume,
-		  struct volume_lookup *ret, struct failure *reterr)
+/* The pod gets its new volume, once that is whole. */
+static int check_move(struct store *store, const struct object *pod,
+		      const struct pod_volume *volume, struct failure *reterr)
+{
+	const struct object *claim = store_get(store, KIND_PERSISTENT_VOLUME_CLAIM,
+					       pod->meta.name_space, volume->claim_name);
+
+	if (!claim || !claim->claim->move_to[0] || claim->meta.deletes)
+		return 0;
+	return failed_plain(reterr, -EBUSY,
+			    "waits for the move of claim '%s/%s' to StorageClass '%s'",
+			    claim->meta.name_space, claim->meta.name, claim->claim->move_to);
+}
+
+int volume_lookup(struct store *store, bool waits_for_moves, const struct object *pod,
+		  const struct pod_volume *volume, struct volume_lookup *ret,
+		  struct failure *reterr)
 {
 	struct volume_lookup found = { .claim = NULL };
 	int error = 0;
 
 	assert(store && pod && pod->kind == KIND_POD && volume && ret);
 
-	if (volume_has_claim(volume))
+	if (waits_for_moves && volume_has_claim(volume))
+		error = check_move(store, pod, volume, reterr);
+	if (error == 0 && volume_has_claim(volume))
 		error = look_up_claim_spec(store, pod, volume, &found, reterr);
-	else
+	else if (error == 0)
 		found.spec = (struct volume_spec){
 			.name = volume->name,
 			.pod = pod,

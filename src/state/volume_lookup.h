@@ -23,13 +23,16 @@ bool volume_has_claim(const struct pod_volume *volume);
 
 /**
  * volume_lookup - what a pod's volume is
+ * @waits_for_moves: a claim that is being moved to another class is refused
  * @pod:    the pod's object
  * @volume: one of its volumes that some container uses
  * @ret:    written on success only
  * @reterr: the sentence for people: "error processing PVC default/data: PVC is not bound"
  *
- * Return: 0; -ENOENT something that it refers to is missing; -EAGAIN its claim is not bound;
- * -EINVAL what is there does not fit; -EOPNOTSUPP no change of other objects makes it fit; -ENOMEM.
+ * Return: 0; -EBUSY its claim is being moved; -ENOENT something that it refers to is missing;
+ * -EAGAIN its claim is not bound; -EINVAL what is there does not fit; -EOPNOTSUPP no change of
+ * other objects makes it fit; -ENOMEM.
  */
-int volume_lookup(struct store *store, const struct object *pod, const struct pod_volume *volume,
-		  struct volume_lookup *ret, struct failure *reterr);
+int volume_lookup(struct store *store, bool waits_for_moves, const struct object *pod,
+		  const struct pod_volume *volume, struct volume_lookup *ret,
+		  struct failure *reterr);

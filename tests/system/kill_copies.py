@@ -92,6 +92,55 @@ class AbandonedClones(kill_scenarios.Unprovision):
         equal(os.listdir(n.base), [v["metadata"]["name"] for v in items(n, VOLUMES)], "volumes and directories")
 
 
+class Moves(kill_scenarios.Unprovision):
+    """A claim's data are moved to a volume of another class."""
+    name = "moves"
+
+    def begin(self, n):
+        claim = reach(n, "GET", f"{CLAIMS}/one")[1]
+        if claim and claim["spec"]["storageClassName"] == "one":
+            claim["metadata"]["annotations"]["podvol.io/move-to"] = "two"
+            reach(n, "PUT", f"{CLAIMS}/one", claim)
+
+    def done(self, n):
+        claim = ask(n, "GET", f"{CLAIMS}/one")[1]
+        return (claim["spec"]["storageClassName"] == "two" and "podvol.io/move-to" not in claim["metadata"]["annotations"]
+                and sorted(self.phases(n)) == ["Bound", "Released"]
+                and not any("podvol.io/unfinished" in v["metadata"]["annotations"] for v in items(n, VOLUMES)))
+
+    def verify(self, n):
+        phases = {v["metadata"]["name"]: v["status"]["phase"] for v in items(n, VOLUMES)}
+        equal(sorted(os.listdir(n.base)), sorted(phases), "volumes and directories")
+        equal(phases[ask(n, "GET", f"{CLAIMS}/one")[1]["spec"]["volumeName"]], "Bound")
+        for name in phases:
+            equal(files_in(os.path.join(n.base, name)), sorted(FILES), name)
+            equal(os.stat(os.path.join(n.base, name)).st_mode & 0o7777, 0o770, name)
+
+
+class UnwantedMoves(Moves):
+    """A move is called off at any moment: done, or nothing of it is left."""
+    name = "moves that are called off"
+
+    def begin(self, n):
+        super().begin(n)
+        self.call_off(n)
+
+    @staticmethod
+    def call_off(n):
+        claim = reach(n, "GET", f"{CLAIMS}/one")[1]
+        if claim and claim["metadata"]["annotations"].pop("podvol.io/move-to", None):
+            reach(n, "PUT", f"{CLAIMS}/one", claim)
+
+    def recover(self, n):
+        self.call_off(n)
+
+    def done(self, n):
+        claim = ask(n, "GET", f"{CLAIMS}/one")[1]
+        if claim["spec"]["storageClassName"] == "two":
+            return super().done(n)
+        return "podvol.io/move-to" not in claim["metadata"]["annotations"] and self.phases(n) == ["Bound"]
+
+
 @contextlib.contextmanager
 def mounted_image(n, name):
     point = os.path.join(n.top, "look")

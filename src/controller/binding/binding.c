@@ -367,7 +367,9 @@ static void decide_bound_elsewhere(const struct volume_facts *facts, struct bind
 {
 	const struct persistent_volume *volume = facts->volume;
 
-	if (volume->origin.provisioned_by[0] && volume->reclaim_policy == RECLAIM_DELETE)
+	/* What was moved away from keeps its data, and is free for no other claim. */
+	if (volume->origin.moved_to[0] || volume->origin.moved_from[0] ||
+	    (volume->origin.provisioned_by[0] && volume->reclaim_policy == RECLAIM_DELETE))
 		reclaim(facts, step);
 	else if (volume->bound_by_controller)
 		answer(step, BINDING_VOLUME_UNBIND);

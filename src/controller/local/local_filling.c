@@ -49,23 +49,12 @@ static int find_volume(struct store *store, const struct persistent_volume_claim
 	return 0;
 }
 
-static int find_clone(struct store *store, const struct persistent_volume_claim *claim,
-		      struct local_filling *ret, struct failure *reterr)
+int local_filling_of_volume(const struct persistent_volume *volume, struct local_filling *ret,
+			    struct failure *reterr)
 {
-	const struct persistent_volume *volume = NULL;
 	struct local_place place = { 0 };
-	int r = find_volume(store, claim, &volume, reterr);
+	int r = local_place_of(volume, &place, reterr);
 
-	if (r < 0)
-		return r;
-	if (strcmp(snapshot_driver_of(volume), LOCAL_SNAPSHOT_DRIVER) != 0)
-		return failed_plain(reterr, -EINVAL,
-				    "the volume of claim '%s' was not made by '%s': no clone can "
-				    "be made of it here",
-				    claim->data_source.name, LOCAL_SNAPSHOT_DRIVER);
-	r = check_size(claim, &volume->capacity, reterr);
-	if (r == 0)
-		r = local_place_of(volume, &place, reterr);
 	if (r < 0)
 		return r;
 	ret->base_path = strdup(place.base_path);
@@ -78,6 +67,23 @@ static int find_clone(struct store *store, const struct persistent_volume_claim 
 					       .mark = persistent_volume_mark(volume),
 					       .capacity = volume->origin.capacity };
 	return 0;
+}
+
+static int find_clone(struct store *store, const struct persistent_volume_claim *claim,
+		      struct local_filling *ret, struct failure *reterr)
+{
+	const struct persistent_volume *volume = NULL;
+	int r = find_volume(store, claim, &volume, reterr);
+
+	if (r < 0)
+		return r;
+	if (strcmp(snapshot_driver_of(volume), LOCAL_SNAPSHOT_DRIVER) != 0)
+		return failed_plain(reterr, -EINVAL,
+				    "the volume of claim '%s' was not made by '%s': no clone can "
+				    "be made of it here",
+				    claim->data_source.name, LOCAL_SNAPSHOT_DRIVER);
+	r = check_size(claim, &volume->capacity, reterr);
+	return r < 0 ? r : local_filling_of_volume(volume, ret, reterr);
 }
 
 /* ---- a snapshot ---- */

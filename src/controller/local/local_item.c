@@ -45,7 +45,7 @@ static const struct object *claim_of(const struct item *item,
 {
 	const char *space = volume ? volume->claim_namespace : item->claim_space;
 	const char *name = volume ? volume->claim_name : item->claim_name;
-	char buffer[LOCAL_VOLUME_NAME_BYTES];
+	char buffer[LOCAL_VOLUME_NAME_BYTES], moved[CLAIM_MOVE_NAME_BYTES];
 	const struct object *claim;
 
 	if (!space || !name)
@@ -56,7 +56,10 @@ static const struct object *claim_of(const struct item *item,
 		return NULL;
 	if (volume)
 		return strcmp(claim->meta.uid, volume->claim_uid) == 0 ? claim : NULL;
-	return strcmp(local_volume_name(claim, buffer), item->work.name) == 0 ? claim : NULL;
+	return strcmp(local_volume_name(claim, buffer), item->work.name) == 0 ||
+			       strcmp(claim_move_name(claim, moved), item->work.name) == 0
+		       ? claim
+		       : NULL;
 }
 
 static const struct storage_class *class_of(struct local_provisioner *provisioner,
@@ -97,13 +100,17 @@ void local_item_report(struct item *item, const struct object *about, const char
 static void create_volume(struct item *item, const struct directory_choice *choice)
 {
 	const struct object *made = NULL;
+	const struct object *claim = claim_of(item, NULL);
 	struct failure failure = { .error = 0 };
 	int r = local_plan_volume(&item->plan, choice->base_index, choice->capacity, &made,
 				  &failure);
 
+	if (r < 0 && local_move_is(item, NULL, claim)) {
+		local_move_refuse(item, claim, failure.text);
+		return;
+	}
 	if (r < 0) {
-		local_item_report(item, claim_of(item, NULL), "Warning", "ProvisioningFailed",
-				  failure.text);
+		local_item_report(item, claim, "Warning", "ProvisioningFailed", failure.text);
 		work_item_failed(&item->work);
 		return;
 	}
@@ -125,12 +132,26 @@ static void write_without(struct item *item, const struct object *object, const 
 static void told_choice(struct item *item, int error, const struct directory_choice *choice,
 			const struct failure *why)
 {
+	const struct object *claim = claim_of(item, NULL);
+
 	if (error == 0) {
 		create_volume(item, choice);
 		return;
 	}
-	local_item_report(item, claim_of(item, NULL), "Warning", "ProvisioningFailed", why->text);
+	if (local_move_is(item, NULL, claim)) {
+		local_move_refuse(item, claim, why->text);
+		return;
+	}
+	local_item_report(item, claim, "Warning", "ProvisioningFailed", why->text);
 	work_item_failed(&item->work);
+}
+
+/* Its claim is there, and one that is made for a move is still asked for. */
+static bool is_awaited(const struct item *item, const struct persistent_volume *volume,
+		       const struct object *claim)
+{
+	return claim && !claim->meta.deletes &&
+	       (!volume->origin.moved_from[0] || local_move_is(item, volume, claim));
 }
 
 static void told_made(struct item *item, const struct persistent_volume *volume, int error,
@@ -140,21 +161,35 @@ static void told_made(struct item *item, const struct persistent_volume *volume,
 
 	if (error < 0) {
 		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why->text);
+		if (local_move_is(item, volume, claim)) {
+			local_move_refuse(item, claim, why->text);
+			return;
+		}
 		local_item_report(item, claim, "Warning", "ProvisioningFailed", why->text);
 		item->must_go = true;
 		return;
 	}
-	if (!claim || claim->meta.deletes)
+	if (!is_awaited(item, volume, claim))
 		return; /* the next look takes it back, or finishes it when it is settled */
 	item->is_finishing = true;
-	write_without(item, volume->object, ANNOTATION_UNFINISHED);
+	if (volume->origin.moved_from[0])
+		local_move_switch(item, volume, claim);
+	else
+		write_without(item, volume->object, ANNOTATION_UNFINISHED);
 }
 
-static void report_made(struct item *item, const struct object *claim)
+static void report_made(struct item *item, const struct persistent_volume *volume,
+			const struct object *claim)
 {
 	char text[FAILURE_TEXT_BYTES];
 
 	work_item_succeeded(&item->work);
+	if (volume->origin.moved_from[0]) {
+		(void) snprintf(text, sizeof(text), "moved from volume %s to %s",
+				volume->origin.moved_from, item->work.name);
+		local_item_report(item, claim, "Normal", "VolumeMoved", text);
+		return;
+	}
 	if (item->source_in_use)
 		local_item_report(item, claim, "Warning", "CloneNotAtomic",
 				  "the volume was in use while it was copied, file by file: the "
@@ -175,7 +210,7 @@ void local_item_written(struct work_item *work, int error, const struct failure 
 		local_item_report(item, claim_of(item, volume), "Warning", "ProvisioningFailed",
 				  why->text);
 	else if (was_finishing && is_made)
-		report_made(item, claim_of(item, volume));
+		report_made(item, volume, claim_of(item, volume));
 }
 
 /* What is there is foreign: then nothing of podvol's is left. What is settled is never taken back
@@ -242,8 +277,8 @@ static void told_filled_or_made(struct item *item, const struct persistent_volum
 {
 	const struct object *claim = claim_of(item, volume);
 
-	if (error == 0 && item->deed == DIRECTORY_MAKE && claim && !claim->meta.deletes &&
-	    claim->claim->data_source.kind != DATA_SOURCE_NONE)
+	if (error == 0 && item->deed == DIRECTORY_MAKE && is_awaited(item, volume, claim) &&
+	    (volume->origin.moved_from[0] || claim->claim->data_source.kind != DATA_SOURCE_NONE))
 		order_directory(item, volume, DIRECTORY_SETTLE, NULL);
 	else
 		told_made(item, volume, error, why);
@@ -289,7 +324,9 @@ static void start(struct item *item, const struct directory_order *order)
 
 /* ---- looking ---- */
 
-static int plan(struct item *item, const struct object *claim, const struct storage_class *class)
+int local_item_plan(struct item *item, const struct object *claim,
+		    const struct storage_class *class, const char *move_name,
+		    struct failure *reterr)
 {
 	struct local_provisioner *provisioner = provisioner_of(item);
 	const struct local_request request = {
@@ -298,12 +335,18 @@ static int plan(struct item *item, const struct object *claim, const struct stor
 		.node = node_named(provisioner, provisioner->options.node_name),
 		.node_map = provisioner->node_map,
 		.in_cluster = provisioner->options.in_cluster,
+		.move_name = move_name,
 	};
-	struct failure failure = { .error = 0 };
-	int r;
 
 	local_plan_done(&item->plan);
-	r = local_plan_make(&request, &item->plan, &failure);
+	return local_plan_make(&request, &item->plan, reterr);
+}
+
+static int plan(struct item *item, const struct object *claim, const struct storage_class *class)
+{
+	struct failure failure = { .error = 0 };
+	int r = local_item_plan(item, claim, class, NULL, &failure);
+
 	if (r < 0)
 		local_item_report(item, claim, "Warning", "ProvisioningFailed", failure.text);
 	return r;
@@ -333,12 +376,25 @@ static bool find_source(struct item *item, const struct object *claim, struct lo
 	return r == 0;
 }
 
+void local_item_choose(struct item *item)
+{
+	const struct directory_order order = {
+		.deed = DIRECTORY_CHOOSE,
+		.base_paths = (const char *const *) item->plan.base_paths,
+		.base_count = item->plan.base_count,
+		.name = item->plan.name,
+		.capacity = item->plan.capacity,
+		.bytes = item->plan.bytes,
+	};
+
+	start(item, &order);
+}
+
 static void look_at_claim(struct item *item, const struct object *claim)
 {
 	cleanup(local_filling_done) struct local_filling source = { .volume = NULL };
 	struct local_provisioner *provisioner = provisioner_of(item);
 	const struct storage_class *class = class_of(provisioner, claim);
-	struct directory_order order = { .deed = DIRECTORY_CHOOSE };
 	char text[FAILURE_TEXT_BYTES];
 
 	if (!provisioner->options.in_cluster &&
@@ -356,12 +412,7 @@ static void look_at_claim(struct item *item, const struct object *claim)
 				claim->meta.name_space, claim->meta.name);
 		local_item_report(item, claim, "Normal", "Provisioning", text);
 	}
-	order.base_paths = (const char *const *) item->plan.base_paths;
-	order.base_count = item->plan.base_count;
-	order.name = item->plan.name;
-	order.capacity = item->plan.capacity;
-	order.bytes = item->plan.bytes;
-	start(item, &order);
+	local_item_choose(item);
 }
 
 /* The directory of a volume that is stored: where it is stands in it. */
@@ -394,71 +445,16 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 	start(item, &order);
 }
 
+void local_item_fill(struct item *item, const struct persistent_volume *volume,
+		     const struct directory_source *source)
+{
+	order_directory(item, volume, DIRECTORY_MAKE, source);
+}
+
 void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes)
 {
 	item->aim = bytes;
 	order_directory(item, volume, DIRECTORY_GROW, NULL);
-}
-
-struct neighbour_search {
-	const struct persistent_volume *volume;
-	bool (*counts)(const struct persistent_volume *other,
-		       const struct persistent_volume *volume); /* NULL: all do */
-	const struct object *found;
-};
-
-static int take_neighbour(const struct object *object, void *userdata)
-{
-	struct neighbour_search *search = userdata;
-	const struct persistent_volume *other = object->persistent_volume;
-	const char *path = local_path_of(other);
-
-	if (other == search->volume || !path ||
-	    !local_paths_touch(path, local_path_of(search->volume)) ||
-	    (search->counts && !search->counts(other, search->volume)))
-		return 0;
-	search->found = object;
-	return 1;
-}
-
-/* Whose path lies in, above or at the volume's; NULL: no volume's. */
-static const struct object *find_neighbour(struct local_provisioner *provisioner,
-					   struct neighbour_search *search)
-{
-	/* The index of paths is that of the store then. */
-	reflector_catch_up(provisioner->base.reflector);
-	if (reflector_is_behind(provisioner->base.reflector) ||
-	    !path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
-		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
-				  take_neighbour, search);
-	return search->found;
-}
-
-/* Made for a claim, and before this one, which is unfinished and was not written since. A volume
- * that a user wrote, say of all base paths, for a backup, is no claim's. */
-static bool is_elder(const struct persistent_volume *other, const struct persistent_volume *volume)
-{
-	return other->origin.provisioned_by[0] &&
-	       (!other->origin.is_unfinished ||
-		other->object->meta.resource_version < volume->object->meta.resource_version);
-}
-
-/* Two claims whose names, by a pattern or their base paths, lead into one another: the second would
- * read and write what is the first one's. */
-static bool is_apart(struct item *item, const struct persistent_volume *volume,
-		     const struct object *claim)
-{
-	struct neighbour_search search = { .volume = volume, .counts = is_elder };
-	struct failure why = { .error = 0 };
-
-	if (!local_path_of(volume) || !find_neighbour(provisioner_of(item), &search))
-		return true;
-	(void) failed_plain(&why, -EEXIST,
-			    "'%s' would lie in the directory of volume \"%s\", or hold it",
-			    local_path_of(volume), search.found->meta.name);
-	local_item_report(item, claim, "Warning", "ProvisioningFailed", why.text);
-	item->must_go = true;
-	return false;
 }
 
 static void order_made(struct item *item, const struct persistent_volume *volume,
@@ -484,7 +480,13 @@ static void look_at_unfinished(struct item *item, const struct persistent_volume
 		return; /* it only waits for finalizers */
 	if (wanted && work_item_backs_off(&item->work))
 		return;
-	if (wanted && plan(item, claim, class) == 0 && is_apart(item, volume, claim))
+	if (volume->origin.moved_from[0] && claim &&
+	    strcmp(claim->claim->volume_name, item->work.name) == 0) {
+		item->is_finishing = true; /* a kill came between the last two writes of a move */
+		write_without(item, volume->object, ANNOTATION_UNFINISHED);
+		return;
+	}
+	if (wanted && plan(item, claim, class) == 0 && local_item_is_apart(item, volume, claim))
 		order_made(item, volume, claim);
 	else
 		order_directory(item, volume, DIRECTORY_UNMAKE, NULL);
@@ -509,7 +511,6 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 		.sources_complete = options->is_complete(options->userdata),
 		.node = node ? &node->meta.labels : NULL,
 	};
-	struct neighbour_search search = { .volume = volume };
 	struct failure why = { .error = 0 };
 	enum reclaim_verdict verdict;
 	bool backs_off = work_item_backs_off(&item->work);
@@ -521,7 +522,7 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
 		facts.is_in_use = options->is_in_use(options->userdata, volume);
 		if (local_path_of(volume) && !facts.is_in_use && facts.sources_complete)
-			facts.neighbour = find_neighbour(provisioner_of(item), &search);
+			facts.neighbour = local_neighbour_of(provisioner_of(item), volume);
 	}
 	verdict = local_reclaim_decide(&facts, &why);
 	item->waits = verdict == RECLAIM_WAIT;
@@ -536,6 +537,13 @@ static void look_at_volume(struct item *item, const struct persistent_volume *vo
 		order_directory(item, volume, DIRECTORY_REMOVE, NULL);
 }
 
+/* Its claim has another volume, of which the claim's size is meant. */
+static bool is_moved_away(const struct persistent_volume *volume, const struct object *claim)
+{
+	return claim && volume->origin.moved_to[0] &&
+	       strcmp(claim->claim->volume_name, volume->object->meta.name) != 0;
+}
+
 bool local_item_look(struct work_item *work)
 {
 	struct item *item = (struct item *) work;
@@ -543,10 +551,13 @@ bool local_item_look(struct work_item *work)
 	const struct object *claim = claim_of(item, volume);
 
 	item->is_unmade &= volume != NULL;
-	if (volume && volume->origin.is_unfinished &&
-	    local_is_provisioner(volume->origin.provisioned_by))
+	if (local_move_is(item, volume, claim))
+		local_move_look(item, volume, claim);
+	else if (volume && volume->origin.is_unfinished &&
+		 local_is_provisioner(volume->origin.provisioned_by))
 		look_at_unfinished(item, volume);
-	else if (volume && !local_expand_look(item, volume, claim))
+	else if (volume &&
+		 !local_expand_look(item, volume, is_moved_away(volume, claim) ? NULL : claim))
 		look_at_volume(item, volume);
 	else if (claim && !volume)
 		look_at_claim(item, claim);

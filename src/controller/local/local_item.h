@@ -53,8 +53,28 @@ void local_item_report(struct item *item, const struct object *about, const char
 		       const char *reason, const char *text);
 /* Store @made in place of @old. */
 void local_item_write(struct item *item, const struct object *old, const struct object *made);
+/* What to make for a claim, of this class. @move_name: as local_request has it. Return: as
+ * local_plan_make(). */
+int local_item_plan(struct item *item, const struct object *claim,
+		    const struct storage_class *class, const char *move_name,
+		    struct failure *reterr);
+/* Order DIRECTORY_CHOOSE of the plan. */
+void local_item_choose(struct item *item);
+/* Order DIRECTORY_MAKE of a stored volume that is filled. */
+void local_item_fill(struct item *item, const struct persistent_volume *volume,
+		     const struct directory_source *source);
 /* Order DIRECTORY_GROW. */
 void local_item_grow(struct item *item, const struct persistent_volume *volume, int64_t bytes);
+
+/* ---- local_neighbour.c ---- */
+
+/* Whose path lies in, above or at the volume's; NULL: no volume's. */
+const struct object *local_neighbour_of(struct local_provisioner *provisioner,
+					const struct persistent_volume *volume);
+/* Does a directory that is to be made lie apart from those of other claims? False: that was
+ * reported, and it must go. */
+bool local_item_is_apart(struct item *item, const struct persistent_volume *volume,
+			 const struct object *claim);
 
 /* ---- local_filling.c ---- */
 
@@ -69,11 +89,41 @@ struct local_filling {
 	char *base_path, *name;                 /* from borrows them */
 };
 
+/* The same of a volume of podvol/local, whose size is not asked for. */
+int local_filling_of_volume(const struct persistent_volume *volume, struct local_filling *ret,
+			    struct failure *reterr);
 /* @ret borrows from stored objects. Return: 0; -EAGAIN not yet; -EINVAL never like this; -ENOMEM.
  */
 int local_filling_find(struct store *store, const struct persistent_volume_claim *claim,
 		       struct local_filling *ret, struct failure *reterr);
 void local_filling_done(struct local_filling *source);
+
+/* ---- local_move.c ---- */
+
+/* A bound claim's data are moved to a volume of another class, and the claim is bound to it.
+ *
+ * While the claim has ANNOTATION_MOVE_TO its pods wait. The new volume is made like any that is
+ * filled: stored unfinished, copied, settled. Then the old volume is retained, the claim gets the
+ * new one, and that is finished: three writes, in an order in which a kill between any two leaves
+ * a state that this goes on from. The old volume and its data stay. What cannot be done takes the
+ * annotation off, and says why in ANNOTATION_LAST_MOVE; what was copied is taken back, as of any
+ * volume that is not wanted any more. */
+
+/* Is the item's volume the one that a move makes? */
+bool local_move_is(const struct item *item, const struct persistent_volume *volume,
+		   const struct object *claim);
+/* Begin what is next of such a one. */
+void local_move_look(struct item *item, const struct persistent_volume *volume,
+		     const struct object *claim);
+/* Its directory is filled and settled: the claim's volume from now on. */
+void local_move_switch(struct item *item, const struct persistent_volume *volume,
+		       const struct object *claim);
+/* Its claim is not to be moved any more, or was not at some time since the copy began: a pod may
+ * have written to the old volume. Stored, so that no later move and no later start takes the copy
+ * for a whole one. @volume: NULL is fine, and one that no move makes. */
+void local_move_call_off(struct local_provisioner *provisioner, const struct object *volume);
+/* It cannot be moved: nothing has changed. */
+void local_move_refuse(struct item *item, const struct object *claim, const char *why);
 
 /* ---- local_expand.c ---- */
 

@@ -217,6 +217,9 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 			       sources->volume_name);
 	local_set_annotation(plan, ANNOTATION_PROVISIONED_BY, class->provisioner);
 	local_set_annotation(plan, ANNOTATION_UNFINISHED, "yes");
+	if (sources->request->move_name)
+		local_set_annotation(plan, ANNOTATION_MOVED_FROM,
+				     sources->request->claim->volume_name);
 	if (sources->request->in_cluster)
 		local_set_annotation(plan, ANNOTATION_MARKED_BY, "claim");
 	if (sources->request->in_cluster && class->reclaim_policy == RECLAIM_DELETE)
@@ -331,8 +334,10 @@ int local_plan_make(const struct local_request *request, struct local_plan *ret,
 	char name[LOCAL_VOLUME_NAME_BYTES];
 	cleanup_json struct cJSON *claim = object_tree(request->claim->object);
 	cleanup_json struct cJSON *class = object_tree(request->storage_class->object);
-	const struct local_sources sources = { request, claim, class,
-					       local_volume_name(request->claim->object, name) };
+	const struct local_sources sources = {
+		request, claim, class,
+		request->move_name ?: local_volume_name(request->claim->object, name)
+	};
 	local_read_fn *read = find_flavour(request->storage_class->provisioner);
 	int64_t bytes = quantity_value(&request->claim->request);
 	int r;

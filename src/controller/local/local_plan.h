@@ -30,6 +30,9 @@ struct local_request {
 	const struct object *node;    /* the selected one, this one; NULL: there is no such Node */
 	const struct cJSON *node_map; /* local_node_map_parse()'s; NULL: none */
 	bool in_cluster;              /* the directory is made before the volume has its uid */
+	/* Of the volume that the claim's data are moved to; NULL: local_volume_name(), of no move.
+	 */
+	const char *move_name;
 };
 
 struct local_plan {

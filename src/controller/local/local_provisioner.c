@@ -27,16 +27,21 @@ static int take_volume(const struct object *object, void *userdata)
 	return work_queue_due(provisioner->base.queues[0], object->meta.name);
 }
 
-static int take_claim(const struct object *object, void *userdata)
+/* A volume that is there already: its claim may want more of it, or no longer be moved to it. */
+static void make_due(struct local_provisioner *provisioner, const char *volume)
 {
-	struct local_provisioner *provisioner = userdata;
-	char name[LOCAL_VOLUME_NAME_BYTES];
-	struct item *item;
+	struct work_item *work = work_queue_find(provisioner->base.queues[0], volume);
 
-	if (!local_is_provisioner(object->claim->storage_provisioner))
-		return 0;
-	item = (struct item *) work_queue_item(provisioner->base.queues[0],
-					       local_volume_name(object, name));
+	if (work)
+		work_item_due(work);
+}
+
+/* The volume of this name may have to be made for the claim. */
+static int take_claim_for(struct local_provisioner *provisioner, const struct object *object,
+			  const char *volume)
+{
+	struct item *item = (struct item *) work_queue_item(provisioner->base.queues[0], volume);
+
 	if (!item)
 		return -ENOMEM;
 	if (!item->claim_name) {
@@ -45,6 +50,25 @@ static int take_claim(const struct object *object, void *userdata)
 	}
 	work_item_due(&item->work);
 	return 0;
+}
+
+static int take_claim(const struct object *object, void *userdata)
+{
+	struct local_provisioner *provisioner = userdata;
+	char name[LOCAL_VOLUME_NAME_BYTES], moved[CLAIM_MOVE_NAME_BYTES];
+	int r = 0;
+
+	(void) claim_move_name(object, moved);
+	make_due(provisioner, object->claim->volume_name);
+	make_due(provisioner, moved);
+	if (!object->claim->move_to[0])
+		local_move_call_off(provisioner, store_get(provisioner->options.store,
+							   KIND_PERSISTENT_VOLUME, "", moved));
+	else if (!provisioner->options.in_cluster)
+		r = take_claim_for(provisioner, object, moved);
+	if (r < 0 || !local_is_provisioner(object->claim->storage_provisioner))
+		return r;
+	return take_claim_for(provisioner, object, local_volume_name(object, name));
 }
 
 /* A map that is not valid leaves the one before in force. */
@@ -68,9 +92,14 @@ static int add_volume(const struct object *object, void *userdata)
 {
 	struct local_provisioner *provisioner = userdata;
 	const char *path = local_path_of(object->persistent_volume);
+	const struct work_item *work =
+		work_queue_find(provisioner->base.queues[0], object->meta.name);
 
 	if (path)
 		path_index_add(&provisioner->paths, path);
+	/* What the claim asked for since the copy began is not known. */
+	if (work && work->is_busy)
+		local_move_call_off(provisioner, object);
 	return take_volume(object, provisioner);
 }
 

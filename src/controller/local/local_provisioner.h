@@ -33,6 +33,7 @@ enum directory_deed {
 struct directory_source {
 	const char *base_path, *name, *mark;
 	bool is_snapshot;
+	bool is_unused;       /* to be proven before: nothing has it mounted */
 	const char *capacity; /* of a volume: how its size is enforced; "" not at all */
 };
 
@@ -80,6 +81,8 @@ struct local_provisioner_options {
 		     void *done_userdata);
 	/* May something of this volume still be mounted or used? */
 	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	/* Does a pod want this volume mounted, whether it is or not? */
+	bool (*is_wanted)(void *userdata, const struct persistent_volume *volume);
 	/* Have all sources of objects delivered all they have? Nothing is removed before. */
 	bool (*is_complete)(void *userdata);
 	void *userdata;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "mount/archive/image_content.h"
 #include "mount/capacity/capacity.h"
+#include "mount/holders/mount_holders.h"
 #include "mount/mount.h"
 #include "mount/path/safe_path.h"
 #include "mount/remove/volume_lock.h"
@@ -123,6 +124,8 @@ static int source_open(const struct volume_source *source, struct open_source *r
 	if (volume_directory_is_partial(ret->marked_fd))
 		return failed_plain(reterr, -EUCLEAN, "'%s' holds a part only: restore it first",
 				    place.path);
+	if (source->is_unused && (r = directory_users_check(ret->marked_fd, reterr)) < 0)
+		return r;
 	if (source->is_snapshot && read_mark(ret->marked_fd, &facts) < 0)
 		return failed_plain(reterr, -EPERM, "'%s' is not a snapshot that was finished",
 				    place.path);

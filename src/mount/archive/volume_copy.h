@@ -29,6 +29,7 @@ struct volume_source {
 	const char *base_path, *name, *mark;
 	bool is_snapshot;
 	const char *capacity; /* of a volume: a word of capacity.h, as its object says; NULL none */
+	bool is_unused;       /* of a volume: to be proven before, else -EBUSY */
 };
 
 struct copy_watch {

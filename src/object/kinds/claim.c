@@ -5,12 +5,15 @@
 #include "object/kinds/claim_spec.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "object/kinds.h"
 #include "object/metadata.h"
 #include "object/select/selector_json.h"
 #include "object/update.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ANNOTATION_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
@@ -134,6 +137,13 @@ struct quantity quantity_decode(const struct cJSON *item)
 	return quantity;
 }
 
+const char *claim_move_name(const struct object *claim, char buffer[CLAIM_MOVE_NAME_BYTES])
+{
+	(void) snprintf(buffer, CLAIM_MOVE_NAME_BYTES, "pvc-%s-%016" PRIx64, claim->meta.uid,
+			fnv1a_add_text(FNV1A_FIRST, claim->claim->volume_name));
+	return buffer;
+}
+
 const char *storage_class_of(const struct cJSON *tree)
 {
 	const char *annotation = metadata_annotation(tree, ANNOTATION_CLASS);
@@ -228,6 +238,24 @@ static int hide_mutable(struct cJSON *spec, const struct cJSON *old_spec)
 	return 0;
 }
 
+static int hide_moved(struct cJSON *spec, const struct cJSON *old_spec)
+{
+	json_remove(spec, "volumeName");
+	json_remove(spec, "storageClassName");
+	return hide_mutable(spec, old_spec);
+}
+
+/* The end of a move: the claim gets the one volume that was made for it, and its class. */
+static bool is_end_of_move(const struct object *old, const struct object *new_object)
+{
+	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
+	char name[CLAIM_MOVE_NAME_BYTES];
+
+	return before->move_to[0] && !now->move_to[0] &&
+	       strcmp(now->storage_class, before->move_to) == 0 &&
+	       strcmp(now->volume_name, claim_move_name(old, name)) == 0;
+}
+
 int claim_validate_update(const struct object *old, const struct object *new_object,
 			  struct violations *found)
 {
@@ -239,7 +267,8 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 	int r = update_member_init(&pair, old, new_object, "spec");
 
 	if (r == 0)
-		r = update_is_same(&pair, hide_mutable, &same);
+		r = update_is_same(
+			&pair, is_end_of_move(old, new_object) ? hide_moved : hide_mutable, &same);
 	if (r < 0)
 		return violations_broken(found, r);
 	if (!same)
@@ -339,6 +368,7 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 			arena_string(arena, metadata_annotation(tree, ANNOTATION_SELECTED_NODE)),
 		.storage_provisioner = arena_string(arena, storage_provisioner(tree)),
 		.deleted_by = arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY)),
+		.move_to = arena_string(arena, metadata_annotation(tree, ANNOTATION_MOVE_TO)),
 	};
 	object->claim = claim;
 	return 0;

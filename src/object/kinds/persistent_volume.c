@@ -414,6 +414,9 @@ static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
 	volume->has_protection_finalizer =
 		has_finalizer(json_get(tree, "metadata"), FINALIZER_VOLUME);
 	volume->origin.is_unfinished = metadata_annotation(tree, ANNOTATION_UNFINISHED) != NULL;
+	volume->origin.is_called_off =
+		strcmp(metadata_annotation(tree, ANNOTATION_UNFINISHED) ?: "",
+		       UNFINISHED_CALLED_OFF) == 0;
 	volume->origin.provisioned_by =
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_PROVISIONED_BY));
 	volume->origin.base_path =
@@ -424,6 +427,10 @@ static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_CLAIM_DELETED));
 	volume->origin.deleted_by =
 		arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY));
+	volume->origin.moved_from =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_MOVED_FROM));
+	volume->origin.moved_to =
+		arena_string(arena, metadata_annotation(tree, ANNOTATION_MOVED_TO));
 	volume->origin.is_marked_by_claim =
 		strcmp(metadata_annotation(tree, ANNOTATION_MARKED_BY) ?: "", "claim") == 0;
 }

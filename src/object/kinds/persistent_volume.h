@@ -24,6 +24,13 @@
 #define ANNOTATION_CLAIM_DELETED    "podvol.io/claim-deleted"
 #define ANNOTATION_DELETED_BY       "podvol.io/deleted-by"
 #define ANNOTATION_MARKED_BY        "podvol.io/marked-by"
+/* Of a claim: the class that its data are to be moved to, and what came of the last move. Of the
+ * two volumes of a move: each other's name. */
+#define ANNOTATION_MOVE_TO    "podvol.io/move-to"
+#define ANNOTATION_LAST_MOVE  "podvol.io/last-move"
+#define ANNOTATION_MOVED_FROM "podvol.io/moved-from"
+#define ANNOTATION_MOVED_TO   "podvol.io/moved-to"
+#define UNFINISHED_CALLED_OFF "called-off" /* of ANNOTATION_UNFINISHED */
 
 enum access_mode {
 	ACCESS_READ_WRITE_ONCE = 1 << 0,
@@ -59,11 +66,14 @@ enum pv_source_kind {
 struct volume_origin {
 	const char *provisioned_by; /* pv.kubernetes.io/provisioned-by */
 	bool is_unfinished;         /* nothing may be bound to it: its directory is being made */
+	bool is_called_off;         /* and what is in it is out of date: it is to go */
 	const char *base_path;      /* that its directory was made below */
 	const char *capacity;       /* how its size is enforced: "quota", "image"; "" not */
 	const char *claim_deleted;  /* uid of the claim, once that was deleted */
 	const char *deleted_by;     /* who did, in words */
 	bool is_marked_by_claim;    /* see persistent_volume_mark() */
+	const char *moved_from;     /* the volume that it is a copy of, for the same claim */
+	const char *moved_to;       /* the volume that its claim got in its place */
 };
 
 /* Sources that a program mounts. */
@@ -152,8 +162,14 @@ struct persistent_volume_claim {
 	const char *selected_node;        /* annotation volume.kubernetes.io/selected-node */
 	const char *storage_provisioner;  /* annotation of that name, else the beta one */
 	const char *deleted_by;           /* annotation podvol.io/deleted-by: who, in words */
+	const char *move_to;              /* annotation podvol.io/move-to: a class; "" none */
 	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
 };
+
+/* "pvc-", the claim's uid, and a number from the volume that it has: that of the volume its data
+ * are moved to, the same however often the move begins again. */
+#define CLAIM_MOVE_NAME_BYTES (4 + OBJECT_UID_BYTES_MAX + 1 + 16 + 1)
+const char *claim_move_name(const struct object *claim, char buffer[CLAIM_MOVE_NAME_BYTES]);
 
 /* As the API writes it; "" for CLAIM_PHASE_UNSET. */
 const char *claim_phase_name(enum claim_phase phase);

@@ -233,7 +233,9 @@ static void make_filled(const char *name, const char *capacity, const char *from
 					       .mark = name,
 					       .capacity = capacity,
 					       .bytes = 8 * MIB };
-	const struct volume_source source = { base, from, from, false, from_capacity };
+	const struct volume_source source = {
+		.base_path = base, .name = from, .mark = from, .capacity = from_capacity
+	};
 	struct failure why = { .error = 0 };
 
 	if (volume_directory_make_filled(&made, &source, &watch, &why) < 0 ||

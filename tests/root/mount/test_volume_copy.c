@@ -35,7 +35,9 @@ static struct volume_directory directory(const char *name)
 
 static struct volume_source source(const char *name, bool is_snapshot)
 {
-	return (struct volume_source){ base, name, name, is_snapshot, NULL };
+	return (struct volume_source){
+		.base_path = base, .name = name, .mark = name, .is_snapshot = is_snapshot
+	};
 }
 
 static int take(const char *name, const char *from, struct volume_snapshot_facts *ret)

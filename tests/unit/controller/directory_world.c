@@ -59,6 +59,11 @@ static bool is_in_use(void *userdata, const struct persistent_volume *volume)
 	return ((struct world *) userdata)->in_use;
 }
 
+static bool is_wanted(void *userdata, const struct persistent_volume *volume)
+{
+	return ((struct world *) userdata)->wanted;
+}
+
 static bool is_complete(void *userdata)
 {
 	return !((struct world *) userdata)->incomplete;
@@ -73,6 +78,7 @@ void start(struct world *world)
 		.event_fn = on_event,
 		.start = start_order,
 		.is_in_use = is_in_use,
+		.is_wanted = is_wanted,
 		.is_complete = is_complete,
 		.userdata = world,
 	};

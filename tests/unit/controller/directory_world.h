@@ -45,7 +45,7 @@ struct world {
 	struct local_provisioner *provisioner;
 	struct order orders[32];
 	size_t count, answered;
-	bool in_use, incomplete;
+	bool in_use, wanted, incomplete;
 	char events[1024];
 };
 

@@ -363,6 +363,19 @@ static void case_399_and_case_400_claim_is_bound_elsewhere(void **state)
 	assert_int_equal(volume(world, "v")->phase, VOLUME_BOUND);
 }
 
+static void what_was_moved_away_from_is_released(void **state)
+{
+	struct world *world = *state;
+
+	put(world, CLAIM(IS_DONE, NAMES("v"), "'phase':'Bound'"));
+	put(world, VOLUME("v", "'podvol.io/moved-from':'old'", REF_UID(UID), "'phase':'Bound'"));
+	put(world, VOLUME("old", "'podvol.io/moved-to':'v'", REF_UID(UID), "'phase':'Bound'"));
+	start_and_run(world);
+	assert_int_equal(volume(world, "old")->phase, VOLUME_RELEASED);
+	assert_string_equal(volume(world, "old")->claim_uid, UID);
+	assert_int_equal(volume(world, "v")->phase, VOLUME_BOUND);
+}
+
 /* ---- deletion ---- */
 
 static void delete_by_name(struct world *world, enum object_kind kind, const char *name)
@@ -448,6 +461,7 @@ int main(void)
 		TEST(test_volume_that_is_to_be_recycled_is_kept),
 		TEST(case_398_volume_of_a_claim_that_is_there_stays),
 		TEST(case_399_and_case_400_claim_is_bound_elsewhere),
+		TEST(what_was_moved_away_from_is_released),
 		TEST(deleted_claim_waits_for_its_pods),
 		TEST(finalizers_of_others_are_left),
 	};

@@ -318,6 +318,25 @@ static void test_claims_may_be_bound_and_grow(void **state)
 	assert_update_taken(before, CLAIM("", REQUEST("10Gi"))); /* back to what it has */
 }
 
+static void test_the_end_of_a_move_changes_volume_and_class(void **state)
+{
+	static const char why[] =
+		"spec: Forbidden: spec is immutable after creation except resources.requests and "
+		"volumeAttributesClassName for bound claims";
+#define MOVING(meta, volume, class)                                                                \
+	CLAIM(", uid: u" meta,                                                                     \
+	      REQUEST("1Gi") "  volumeName: " volume "\n  storageClassName: " class "\n")
+#define ASKED ", annotations: {podvol.io/move-to: slow}"
+#define MOVED "pvc-u-08d55207b575757b"
+
+	assert_update_taken(MOVING(ASKED, "pv", "fast"), MOVING("", MOVED, "slow"));
+	assert_update_refused(MOVING("", "pv", "fast"), MOVING("", MOVED, "slow"), why);
+	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING(ASKED, MOVED, "slow"), why);
+	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING("", "other", "slow"), why);
+	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING("", MOVED, "other"), why);
+	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING("", "pv", "slow"), why);
+}
+
 static void test_classes_keep_what_made_volumes(void **state)
 {
 	assert_update_refused(CLASS("provisioner: x\n"), CLASS("provisioner: z\n"),
@@ -547,6 +566,7 @@ int main(void)
 		cmocka_unit_test(test_pods_keep_their_volumes),
 		cmocka_unit_test(test_volumes_keep_their_source),
 		cmocka_unit_test(test_claims_may_be_bound_and_grow),
+		cmocka_unit_test(test_the_end_of_a_move_changes_volume_and_class),
 		cmocka_unit_test(test_classes_keep_what_made_volumes),
 		cmocka_unit_test(test_delete_without_finalizers_is_at_once),
 		cmocka_unit_test(test_finalizers_hold_a_delete_back),

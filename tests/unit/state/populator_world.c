@@ -45,6 +45,7 @@ int new_world(void **state)
 {
 	struct populator_world *world = calloc(1, sizeof(*world));
 	struct populator_options options = { .node_name = "here",
+					     .waits_for_moves = true,
 					     .looked = count_look,
 					     .renewed = note_renewed,
 					     .userdata = world };

@@ -86,6 +86,11 @@ static void test_checks_in_their_order(void **state)
 	fake_store_put(&world->store, CLAIM, "", "", "Bound");
 	expect_claim_error(world, "PVC has empty pvc.Spec.VolumeName");
 
+	fake_store_put(&world->store, CLAIM, ", annotations: {podvol.io/move-to: slow}",
+		       ", volumeName: pv", "Bound");
+	expect_error(world, "uid-a",
+		     "waits for the move of claim 'default/claim' to StorageClass 'slow'");
+
 	/* case 311 */
 	fake_store_put(&world->store, CLAIM, DELETED ", finalizers: [kubernetes.io/pvc-protection]",
 		       ", volumeName: pv", "Bound");

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_local_move - a claim's data go to another class: orders and writes, through kills
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "directory_world.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define OLD                                                                                        \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" PV                     \
+	"','annotations':{'pv.kubernetes.io/provisioned-by':'podvol/local',"                       \
+	"'podvol.io/base-path':'/b'}},'spec':{'capacity':{'storage':'1Gi'},"                       \
+	"'accessModes':['ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Delete',"                \
+	"'storageClassName':'s','volumeMode':'Filesystem','local':{'path':'/b/" PV                 \
+	"'},'nodeAffinity':{'required':{'nodeSelectorTerms':[{'matchExpressions':[{'key':'a',"     \
+	"'operator':'Exists'}]}]}},'claimRef':{'namespace':'ns','name':'c','uid':'" UID            \
+	"'}},'status':{'phase':'Bound'}}"
+#define MOVING ",'podvol.io/move-to':'t'"
+#define BOUND_CLAIM(annotations)                                                                   \
+	"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c','namespace':"    \
+	"'ns','uid':'" UID                                                                         \
+	"','annotations':{'pv.kubernetes.io/bind-completed':'yes'," ASKS annotations               \
+	"}},'spec':{'storageClassName':'s','volumeName':'" PV                                      \
+	"','accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}},"           \
+	"'status':{'phase':'Bound','capacity':{'storage':'1Gi'}}}"
+#define TARGET_CLASS(provisioner, base)                                                            \
+	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'t'},"         \
+	"'provisioner':'" provisioner                                                              \
+	"','reclaimPolicy':'Delete','parameters':{'basePaths':'" base "'}}"
+
+static const struct persistent_volume_claim *claim(struct world *world)
+{
+	return store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c")->claim;
+}
+
+/* The new volume; NULL: there is none. */
+static const struct persistent_volume *made(struct world *world)
+{
+	static char name[CLAIM_MOVE_NAME_BYTES];
+	const struct object *object;
+
+	if (strcmp(claim(world)->volume_name, PV) == 0)
+		(void) claim_move_name(claim(world)->object, name);
+	object = store_get(world->store.store, KIND_PERSISTENT_VOLUME, "", name);
+	return object ? object->persistent_volume : NULL;
+}
+
+static void put_all(struct world *world, const char *target_class)
+{
+	put(world, NODE);
+	put(world, CLASS(""));
+	put(world, target_class);
+	put(world, OLD);
+	put(world, BOUND_CLAIM(MOVING));
+}
+
+static void begin_move(struct world *world)
+{
+	put_all(world, TARGET_CLASS("podvol/local", "/t"));
+	start(world);
+	settle(world);
+}
+
+static void restart(struct world *world)
+{
+	world->provisioner = local_provisioner_free(world->provisioner);
+	for (; world->answered < world->count; world->answered++)
+		world->orders[world->answered].done(world->orders[world->answered].userdata,
+						    -ECANCELED, NULL, NULL);
+	start(world);
+	settle(world);
+}
+
+static void assert_moved(struct world *world)
+{
+	const struct persistent_volume *new_volume = made(world);
+
+	assert_int_equal(world->count, world->answered);
+	assert_false(new_volume->origin.is_unfinished);
+	assert_string_equal(new_volume->origin.moved_from, PV);
+	assert_int_equal(new_volume->reclaim_policy, RECLAIM_DELETE);
+	assert_string_equal(claim(world)->volume_name, new_volume->object->meta.name);
+	assert_string_equal(claim(world)->storage_class, "t");
+	assert_string_equal(claim(world)->move_to, "");
+	assert_string_equal(volume(world)->origin.moved_to, new_volume->object->meta.name);
+	assert_int_equal(volume(world)->reclaim_policy, RECLAIM_RETAIN);
+}
+
+static void assert_refused(struct world *world, const char *why)
+{
+	assert_string_equal(claim(world)->move_to, "");
+	assert_string_equal(claim(world)->volume_name, PV);
+	assert_string_equal(claim(world)->storage_class, "s");
+	assert_non_null(strstr(claim(world)->object->json, why));
+	assert_int_equal(volume(world)->reclaim_policy, RECLAIM_DELETE);
+	assert_non_null(strstr(world->events, "VolumeMoveFailed "));
+}
+
+static void a_copy_is_made_and_the_claim_gets_it(void **state)
+{
+	struct world *world = *state;
+	const struct order *order;
+
+	begin_move(world);
+	assert_string_equal(assert_ordered(world, DIRECTORY_CHOOSE)->base, "/t");
+	assert_null(made(world));
+	answer(world, 0);
+	order = assert_ordered(world, DIRECTORY_MAKE);
+	assert_true(made(world)->origin.is_unfinished);
+	assert_string_equal(order->mark, made(world)->object->meta.uid);
+	assert_string_equal(order->source.base, "/b");
+	assert_string_equal(order->source.name, PV);
+	assert_string_equal(order->source.mark, volume(world)->object->meta.uid);
+	assert_string_equal(claim(world)->volume_name, PV);
+	answer(world, 0);
+	(void) assert_ordered(world, DIRECTORY_SETTLE);
+	assert_string_equal(claim(world)->volume_name, PV);
+	answer(world, 0);
+	assert_moved(world);
+	assert_string_equal(world->events, "VolumeMoving VolumeMoved ");
+}
+
+static void a_kill_at_any_order_goes_on(void **state)
+{
+	struct world *world = *state;
+
+	begin_move(world);
+	restart(world);
+	(void) assert_ordered(world, DIRECTORY_CHOOSE);
+	answer(world, 0);
+	restart(world);
+	(void) assert_ordered(world, DIRECTORY_MAKE);
+	answer(world, 0);
+	restart(world);
+	(void) assert_ordered(world, DIRECTORY_MAKE);
+	answer(world, 0);
+	answer(world, 0);
+	assert_moved(world);
+	restart(world);
+	assert_moved(world);
+}
+
+static int unfinish(struct cJSON *tree, void *userdata)
+{
+	return metadata_set_annotation(tree, ANNOTATION_UNFINISHED, "yes");
+}
+
+/* The claim has it, and it is not finished: that alone is done. */
+static void a_kill_before_the_last_write_finishes(void **state)
+{
+	struct world *world = *state;
+	cleanup_object const struct object *before = NULL;
+
+	begin_move(world);
+	for (unsigned int i = 0; i < 3; i++)
+		answer(world, 0);
+	world->provisioner = local_provisioner_free(world->provisioner);
+	assert_int_equal(object_edit(made(world)->object, unfinish, NULL, &before, NULL), 0);
+	assert_int_equal(world_update(&world->store, before), 0);
+	assert_true(made(world)->origin.is_unfinished);
+	start(world);
+	settle(world);
+	assert_moved(world);
+}
+
+static void what_is_used_or_wanted_is_not_moved(void **state)
+{
+	struct world *world = *state;
+
+	world->in_use = true;
+	begin_move(world);
+	assert_int_equal(world->count, 0);
+	assert_refused(world, "is in use");
+	world->in_use = false;
+	world->wanted = true;
+	put(world, BOUND_CLAIM(MOVING));
+	settle(world);
+	assert_int_equal(world->count, 0);
+	assert_refused(world, "is in use");
+}
+
+/* A pod may come that has it already. */
+static void nothing_is_moved_before_all_is_read(void **state)
+{
+	struct world *world = *state;
+
+	world->incomplete = true;
+	begin_move(world);
+	assert_int_equal(world->count, 0);
+	assert_string_equal(claim(world)->move_to, "t");
+	world->incomplete = false;
+	local_provisioner_look_again(world->provisioner, NULL);
+	(void) assert_ordered(world, DIRECTORY_CHOOSE);
+}
+
+static void what_cannot_be_made_is_taken_back(void **state)
+{
+	struct world *world = *state;
+
+	begin_move(world);
+	answer(world, -ENOSPC);
+	assert_refused(world, "error -28");
+	put(world, BOUND_CLAIM(MOVING));
+	settle(world);
+	answer(world, 0);
+	answer(world, -ENOSPC);
+	assert_refused(world, "error -28");
+	(void) assert_ordered(world, DIRECTORY_UNMAKE);
+	answer(world, 0);
+	assert_true(made(world)->object->meta.deletes);
+}
+
+static void a_move_that_is_called_off_is_taken_back(void **state)
+{
+	struct world *world = *state;
+
+	begin_move(world);
+	answer(world, 0);
+	put(world, BOUND_CLAIM(""));
+	settle(world);
+	answer(world, 0);
+	(void) assert_ordered(world, DIRECTORY_UNMAKE);
+	assert_string_equal(claim(world)->volume_name, PV);
+	/* It was settled already: it becomes a volume, and nothing is removed. */
+	answer(world, -EALREADY);
+	assert_false(made(world)->origin.is_unfinished);
+	assert_int_equal(world->count, world->answered);
+	assert_string_equal(volume(world)->origin.moved_to, "");
+}
+
+/* A pod may have written to the old volume in between. */
+static void a_copy_from_before_is_not_taken(void **state)
+{
+	struct world *world = *state;
+
+	begin_move(world);
+	answer(world, 0);
+	put(world, BOUND_CLAIM(""));
+	put(world, BOUND_CLAIM(MOVING));
+	settle(world);
+	(void) assert_ordered(world, DIRECTORY_MAKE);
+	restart(world); /* nor after a kill */
+	(void) assert_ordered(world, DIRECTORY_UNMAKE);
+	answer(world, 0);
+	assert_true(made(world)->object->meta.deletes);
+	assert_string_equal(claim(world)->volume_name, PV);
+}
+
+static void other_classes_are_refused(void **state)
+{
+	struct world *world = *state;
+
+	put_all(world, TARGET_CLASS("rancher.io/local-path", "/t"));
+	start(world);
+	settle(world);
+	assert_refused(world, "the class's provisioner is 'rancher.io/local-path'");
+	assert_int_equal(world_delete(&world->store, KIND_STORAGE_CLASS, "", "t"), 0);
+	put(world, TARGET_CLASS("podvol/local", "/b/" PV "/below"));
+	put(world, BOUND_CLAIM(MOVING));
+	settle(world);
+	assert_refused(world, "lies in volume");
+	assert_int_equal(world_delete(&world->store, KIND_STORAGE_CLASS, "", "t"), 0);
+	put(world, BOUND_CLAIM(MOVING));
+	settle(world);
+	assert_refused(world, "there is no StorageClass 't'");
+	assert_int_equal(world->count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_copy_is_made_and_the_claim_gets_it),
+		TEST(a_kill_at_any_order_goes_on),
+		TEST(a_kill_before_the_last_write_finishes),
+		TEST(what_is_used_or_wanted_is_not_moved),
+		TEST(nothing_is_moved_before_all_is_read),
+		TEST(what_cannot_be_made_is_taken_back),
+		TEST(a_move_that_is_called_off_is_taken_back),
+		TEST(a_copy_from_before_is_not_taken),
+		TEST(other_classes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
