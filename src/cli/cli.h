@@ -77,9 +77,9 @@ typedef int verb_fn(struct cli *cli);
 verb_fn verb_analyze, verb_annotate, verb_apply, verb_backup, verb_check, verb_completion, verb_csi,
 	verb_delete, verb_describe, verb_doctor, verb_drivers, verb_edit, verb_events,
 	verb_explain_state, verb_get, verb_force_unstage, verb_help, verb_history, verb_hold,
-	verb_kinds, verb_kubeconfig, verb_label, verb_mount, verb_mounts, verb_patch, verb_plugin,
-	verb_release, verb_report, verb_renew_token_key, verb_restore, verb_token, verb_top,
-	verb_tree, verb_unit_name, verb_unmount, verb_version, verb_wait;
+	verb_kinds, verb_kubeconfig, verb_label, verb_mount, verb_mounts, verb_move, verb_patch,
+	verb_plugin, verb_release, verb_report, verb_renew_token_key, verb_restore, verb_token,
+	verb_top, verb_tree, verb_unit_name, verb_unmount, verb_version, verb_wait;
 
 /* ---- command_line.c ---- */
 

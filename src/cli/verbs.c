@@ -99,6 +99,11 @@ FLAG(into_content, 0, "overwrite",
      "into a volume that is not empty; files of the same name are replaced");
 FLAG(into_used, 0, "in-use", "also a volume that is mounted somewhere");
 
+VALUE(move_to, 0, "to", "CLASS", "a StorageClass of podvol/local", .word = WORD_FREE);
+FLAG(dry_run, 0, "dry-run", "only print what would be done, or why it cannot be");
+VALUE(move_timeout, 0, "timeout", "D", "how long to wait: 2m, 1h; without end by default",
+      .take = option_take_timeout);
+
 VALUE(container, 'c', "container", "NAME", "of the pod");
 VALUE(pid, 0, "pid", "N", "its process; the hold ends with it");
 VALUE(cgroup, 0, "cgroup", "PATH", "its cgroup, version 2; the hold ends with its last process",
@@ -232,6 +237,9 @@ const struct verb verbs[] = {
 	     OPTIONS(&name_space, &directory, &into_content, &into_used, &with_devices,
 		     &with_links_out, &with_setuid, &timeout),
 	     WORDS(WORD_FREE, WORD_FILE), .without_daemon = "directory"),
+	VERB("move", "VOLUME | pvc/CLAIM --to CLASS", 1, 1, verb_move,
+	     "move a claim's data to a new volume of another StorageClass",
+	     OPTIONS(&name_space, &move_to, &dry_run, &move_timeout), WORDS(WORD_FREE)),
 	VERB("kubeconfig", "", 0, 0, verb_kubeconfig,
 	     "print a kubeconfig with address, certificate and token",
 	     OPTIONS(&server, &token_name, &role, &expires)),

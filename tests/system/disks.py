@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small file systems that a test fills, frees and breaks."""
+import contextlib
 import errno
+import fcntl
 import os
 import subprocess
 
 import node
 
 FILLING = ".filling"
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 
 
 def small_tmpfs(directory, size="1M"):
@@ -36,6 +39,20 @@ def mount_with_project_quotas(n, directory):
     done = subprocess.run(["mount", "-o", "loop,prjquota", image, directory], capture_output=True, text=True, check=False)
     if done.returncode:
         raise node.Skip("this kernel has no project quotas on ext4 (CONFIG_QFMT_V2), or there are no loop devices here")
+
+
+@contextlib.contextmanager
+def frozen(directory):
+    """Writers there wait."""
+    fd = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.ioctl(fd, FIFREEZE, 0)
+        try:
+            yield
+        finally:
+            fcntl.ioctl(fd, FITHAW, 0)
+    finally:
+        os.close(fd)
 
 
 class BreakingDisk:

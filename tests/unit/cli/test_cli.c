@@ -464,6 +464,18 @@ static void test_help_and_verbs(void **state)
 	free(all);
 }
 
+/* Nothing is asked for there. */
+static void test_move_in_a_cluster(void **state)
+{
+	const struct answer list[] = {
+		{ "GET /podvol/v1/version", 0, 200, "{\"store\":\"kube-apiserver\"}" },
+	};
+
+	assert_int_equal(RUN(list, "move pvc/data --to slow"), EXIT_FAILED);
+	assert_string_equal(sent, "GET /podvol/v1/version\n");
+	assert_non_null(strstr(err_text, "this node belongs to a cluster"));
+}
+
 static void test_version(void **state)
 {
 	const struct answer gone[] = { { "", -ECONNREFUSED, 0, "no answer" } };
@@ -490,7 +502,7 @@ int main(void)
 		cmocka_unit_test(test_units_of_pods),  cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_describe),       cmocka_unit_test(test_label),
 		cmocka_unit_test(test_options_agree),  cmocka_unit_test(test_help_and_verbs),
-		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_version),        cmocka_unit_test(test_move_in_a_cluster),
 	};
 	int result = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * move - a claim's data go to a volume of another StorageClass
+ *
+ * Asks podvold for it by an annotation of the claim and waits; podvold does it, also when this
+ * process ends, and says in another annotation what came of it. Moves nothing itself, and to
+ * nothing but a class.
+ */
+#include "cli/cli.h"
+#include "cli/get.h"
+#include "cli/output/screen.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define MOVE_TO   "podvol.io/move-to"
+#define LAST_MOVE "podvol.io/last-move"
+
+enum { LOOK_MSEC = 1000 }; /* at how far the copy is */
+
+struct move {
+	struct cli *cli;
+	const char *class;
+	char *space, *name, *volume; /* the claim, and the volume that it has */
+	char *collection, *path;     /* of the claim */
+	bool is_over, is_moved, is_gone;
+	char *outcome;
+};
+
+static const char *annotation(const struct cJSON *item, const char *key)
+{
+	return json_text(json_get_path(item, "metadata.annotations"), key);
+}
+
+/* ---- what is moved ---- */
+
+static int get_object(struct cli *cli, const char *collection, const char *name, struct cJSON **ret)
+{
+	cleanup_free char *escaped = podvol_escape(name), *path = NULL;
+
+	if (!escaped || !(path = new_text("%s/%s", collection, escaped)))
+		return cli_failed(cli, -ENOMEM);
+	return get_tree(cli, path, ret);
+}
+
+static int set_claim(struct move *move, const char *space, const char *name)
+{
+	cleanup_free char *escaped_space = podvol_escape(space), *escaped = podvol_escape(name);
+
+	move->space = strdup(space);
+	move->name = strdup(name);
+	if (escaped_space)
+		move->collection =
+			new_text("/api/v1/namespaces/%s/persistentvolumeclaims", escaped_space);
+	if (escaped && move->collection)
+		move->path = new_text("%s/%s", move->collection, escaped);
+	return move->space && move->name && move->path ? EXIT_DONE : cli_failed(move->cli, -ENOMEM);
+}
+
+/* "pvc/CLAIM", else a volume's name, whose claim is meant. */
+static int find_claim(struct move *move)
+{
+	static const char *const prefixes[] = { "pvc/", "persistentvolumeclaim/" };
+	struct cli *cli = move->cli;
+	const char *word = cli->arguments[0];
+	cleanup_json struct cJSON *volume = NULL;
+	int status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(word, prefixes[i], strlen(prefixes[i])) == 0)
+			return set_claim(move, cli->name_space ? cli->name_space : "default",
+					 word + strlen(prefixes[i]));
+	word += strncmp(word, "pv/", 3) == 0 ? 3 : 0;
+	status = get_object(cli, "/api/v1/persistentvolumes", word, &volume);
+	if (status != EXIT_DONE)
+		return status;
+	if (strcmp(json_text_at(volume, "status.phase"), "Bound") != 0)
+		return cli_end(cli, EXIT_FAILED, "volume '%s' is not bound to a claim", word);
+	return set_claim(move, json_text_at(volume, "spec.claimRef.namespace"),
+			 json_text_at(volume, "spec.claimRef.name"));
+}
+
+/* ---- whether it can be ---- */
+
+static int check_node(struct cli *cli)
+{
+	cleanup_json struct cJSON *version = NULL;
+	int status = get_tree(cli, "/podvol/v1/version", &version);
+
+	if (status == EXIT_DONE && strcmp(json_text_at(version, "store"), "embedded") != 0)
+		return cli_end(cli, EXIT_FAILED,
+			       "this node belongs to a cluster, whose PersistentVolumes are the "
+			       "kube-apiserver's: podvold rebinds no claim there");
+	return status;
+}
+
+static bool is_local(const char *provisioner)
+{
+	return strcmp(provisioner, "podvol/local") == 0 ||
+	       strcmp(provisioner, "local.podvol.io") == 0;
+}
+
+static int check_class(struct move *move, struct cJSON **ret)
+{
+	int status =
+		get_object(move->cli, "/apis/storage.k8s.io/v1/storageclasses", move->class, ret);
+
+	if (status == EXIT_DONE && !is_local(json_text_at(*ret, "provisioner")))
+		return cli_end(move->cli, EXIT_FAILED,
+			       "class '%s' is one of '%s': only to classes of podvol/local can be "
+			       "moved",
+			       move->class, json_text_at(*ret, "provisioner"));
+	return status;
+}
+
+/* Who has it, as far as is known now; podvold asks again. */
+static int check_users(struct move *move)
+{
+	cleanup_json struct cJSON *rows = NULL;
+	cleanup_free char *escaped = podvol_escape(move->volume), *path = NULL;
+	int status;
+
+	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
+		return cli_failed(move->cli, -ENOMEM);
+	status = get_tree_if_there(move->cli, path, &rows);
+	if (status == EXIT_DONE && json_count(json_get(rows, "items")) > 0)
+		return cli_end(move->cli, EXIT_FAILED,
+			       "volume '%s' is in use by pod '%s': delete the pods that mount it, "
+			       "and wait until it is unmounted",
+			       move->volume,
+			       json_text_at(json_first(json_get(rows, "items")), "pod"));
+	return status;
+}
+
+static int check_volume(struct move *move, const struct cJSON *claim, struct cJSON **ret)
+{
+	const char *name = json_text_at(claim, "spec.volumeName");
+	int status;
+
+	if (strcmp(json_text_at(claim, "status.phase"), "Bound") != 0)
+		return cli_end(move->cli, EXIT_FAILED, "claim '%s/%s' is not bound to a volume",
+			       move->space, move->name);
+	move->volume = strdup(name);
+	if (!move->volume)
+		return cli_failed(move->cli, -ENOMEM);
+	status = get_object(move->cli, "/api/v1/persistentvolumes", name, ret);
+	if (status != EXIT_DONE)
+		return status;
+	if (!is_local(annotation(*ret, "pv.kubernetes.io/provisioned-by")) ||
+	    strcmp(json_text_at(*ret, "spec.volumeMode"), "Block") == 0)
+		return cli_end(move->cli, EXIT_FAILED,
+			       "volume '%s' is not a directory that podvol/local made", name);
+	if (strcmp(json_text_at(*ret, "spec.storageClassName"), move->class) == 0)
+		return cli_end(move->cli, EXIT_FAILED, "volume '%s' is of class '%s'", name,
+			       move->class);
+	return check_users(move);
+}
+
+/* ---- asking and waiting ---- */
+
+static int ask(const struct move *move, const struct cJSON *claim)
+{
+	cleanup_json struct cJSON *patch = json_new_object();
+	cleanup_free char *body = NULL;
+	struct podvol_request request = { .method = "PATCH",
+					  .path = move->path,
+					  .content_type = "application/merge-patch+json" };
+	struct cJSON *metadata = json_add_object(patch, "metadata");
+	int r;
+
+	(void) json_set_string(metadata, "resourceVersion",
+			       json_text_at(claim, "metadata.resourceVersion"));
+	(void) json_set_string(json_add_object(metadata, "annotations"), MOVE_TO, move->class);
+	body = json_print(patch);
+	if (!body)
+		return cli_failed(move->cli, -ENOMEM);
+	request.body = body;
+	request.body_length = strlen(body);
+	r = podvol_request(move->cli->podvol, &request, NULL);
+	return r < 0 ? cli_failed(move->cli, r) : EXIT_DONE;
+}
+
+static void on_changed(void *userdata, const struct podvol_event *event)
+{
+	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
+	struct move *move = userdata;
+	cleanup_json struct cJSON *tree = NULL;
+	const struct cJSON *claim;
+
+	if (move->is_over || json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
+		return; /* interrupted: it goes on */
+	claim = event->type == PODVOL_LISTED ? json_first(json_get(tree, "items")) : tree;
+	move->is_gone = !claim || event->type == PODVOL_DELETED;
+	move->is_over = move->is_gone || !*annotation(claim, MOVE_TO);
+	if (!move->is_over || move->is_gone)
+		return;
+	move->is_moved = strcmp(json_text_at(claim, "spec.volumeName"), move->volume) != 0;
+	move->outcome = strdup(annotation(claim, LAST_MOVE));
+}
+
+static void show_progress(struct move *move)
+{
+	cleanup_json struct cJSON *rows = NULL;
+	cleanup_free char *about = NULL, *text = NULL;
+	const struct cJSON *row = NULL;
+
+	about = new_text("persistentvolumeclaim %s/%s", move->space, move->name);
+	if (about && get_tree_if_there(move->cli, "/podvol/v1/operations", &rows) == EXIT_DONE)
+		row = json_find(json_get(rows, "items"), "about", about);
+	text = new_text("moving '%s/%s'%s%s", move->space, move->name, row ? ": " : "",
+			row ? json_text_at(row, "progress") : "");
+	progress_show(move->cli, text ?: "moving");
+}
+
+static int wait_until_over(struct move *move)
+{
+	cleanup_free char *escaped = podvol_escape(move->name), *path = NULL;
+	struct podvol_watch_request request = { .changed = on_changed, .userdata = move };
+	struct podvol_watch *watch = NULL;
+	struct cli *cli = move->cli;
+	uint64_t end = monotonic_usec() + cli->timeout_msec * (USEC_PER_SEC / 1000);
+	int r;
+
+	path = escaped ? new_text("%s?fieldSelector=metadata.name%%3D%s", move->collection, escaped)
+		       : NULL;
+	if (!path)
+		return cli_failed(cli, -ENOMEM);
+	request.path = path;
+	r = podvol_watch_open(cli->podvol, &request, &watch);
+	while (r == 0 && !move->is_over) {
+		struct pollfd polled = { .fd = podvol_watch_fd(watch), .events = POLLIN };
+
+		if (cli_value(cli, "timeout") && monotonic_usec() >= end) {
+			r = -ETIMEDOUT;
+			break;
+		}
+		if (poll(&polled, 1, LOOK_MSEC) == 0)
+			show_progress(move);
+		r = podvol_watch_process(watch);
+	}
+	progress_end(cli);
+	if (r < 0 && r != -ETIMEDOUT)
+		cli_complain(cli, "cannot wait for claim '%s': %s", move->name,
+			     watch ? podvol_watch_error(watch) : strerror(-r));
+	podvol_watch_free(watch);
+	if (r == -ETIMEDOUT)
+		cli_complain(cli,
+			     "claim '%s/%s' is not moved yet, and podvold goes on: see 'podvolctl "
+			     "get operations'",
+			     move->space, move->name);
+	return r < 0 ? cli_exit_status(r, 0) : EXIT_DONE;
+}
+
+static int move_claim(struct move *move, const struct cJSON *claim)
+{
+	struct cli *cli = move->cli;
+	int status = ask(move, claim);
+
+	if (status == EXIT_DONE)
+		status = wait_until_over(move);
+	if (status != EXIT_DONE)
+		return status;
+	if (move->is_gone)
+		return cli_end(cli, EXIT_NOT_FOUND, "claim '%s/%s' was deleted", move->space,
+			       move->name);
+	if (!move->is_moved)
+		return cli_end(cli, EXIT_FAILED, "claim '%s/%s' is %s", move->space, move->name,
+			       move->outcome && *move->outcome ? move->outcome : "not moved");
+	(void) fprintf(cli->out, "claim '%s/%s' is %s\n", move->space, move->name,
+		       move->outcome ?: "moved");
+	return EXIT_DONE;
+}
+
+static int foretell(const struct move *move, const struct cJSON *volume, const struct cJSON *class)
+{
+	const char *bases = json_text(json_get(class, "parameters"), "basePaths");
+
+	(void) fprintf(move->cli->out,
+		       "would move claim '%s/%s' from volume '%s' in '%s' to a new volume of class "
+		       "'%s' below '%s'; the old volume would be retained (dry run)\n",
+		       move->space, move->name, move->volume,
+		       json_text_at(volume, "spec.local.path"), move->class,
+		       *bases ? bases : "/var/lib/podvol/volumes");
+	return EXIT_DONE;
+}
+
+static int run(struct move *move)
+{
+	cleanup_json struct cJSON *claim = NULL, *volume = NULL, *class = NULL;
+	int status = check_node(move->cli);
+
+	if (status == EXIT_DONE)
+		status = find_claim(move);
+	if (status == EXIT_DONE)
+		status = check_class(move, &class);
+	if (status == EXIT_DONE)
+		status = get_tree(move->cli, move->path, &claim);
+	if (status == EXIT_DONE)
+		status = check_volume(move, claim, &volume);
+	if (status != EXIT_DONE)
+		return status;
+	return cli_flag(move->cli, "dry-run") ? foretell(move, volume, class)
+					      : move_claim(move, claim);
+}
+
+int verb_move(struct cli *cli)
+{
+	struct move move = { .cli = cli, .class = cli_value(cli, "to") };
+	int status;
+
+	if (!move.class || !*move.class)
+		return cli_end(cli, EXIT_USAGE, "move needs --to CLASS");
+	if (strchr(move.class, '/'))
+		return cli_end(cli, EXIT_USAGE,
+			       "'%s' is a path, and data are moved to StorageClasses only: make "
+			       "one with the parameter basePaths",
+			       move.class);
+	status = run(&move);
+	free(move.space);
+	free(move.name);
+	free(move.volume);
+	free(move.collection);
+	free(move.path);
+	free(move.outcome);
+	return status;
+}
