@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 10000, STEPS_UNTIL_CALM = 25, CALM_SECONDS = 600 };
+enum { STEPS_UNTIL_CALM = 25, CALM_SECONDS = 600 };
 
 static struct {
 	struct cluster_world world;
@@ -417,10 +417,13 @@ static int tear_down(void **state)
 
 static void test_ten_thousand_flaps(void **state)
 {
+	const char *given = getenv("PODVOL_TEST_STEPS");
+	unsigned int steps = given ? (unsigned int) strtoul(given, NULL, 10) : 10000;
+
 	(void) state;
 	calm();
 	assert_int_equal(sim.missed_pods, 0);
-	for (sim.step = 1; sim.step <= STEPS; sim.step++) {
+	for (sim.step = 1; sim.step <= steps; sim.step++) {
 		happen();
 		pass_time();
 		if (sim.step % STEPS_UNTIL_CALM == 0)
