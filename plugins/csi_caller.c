@@ -165,8 +165,8 @@ int csi_caller_call(struct csi_caller *caller, enum csi_method method,
 	return start(caller, message);
 }
 
-int csi_caller_ask(struct csi_caller *caller, const struct csi_stage_end *end,
-		   int (*then)(void *data, const ProtobufCMessage *reply), void *data)
+int csi_caller_start(struct csi_caller *caller, const struct csi_stage_end *end,
+		     int (*then)(void *data, const ProtobufCMessage *reply), void *data)
 {
 	const Csi__V1__NodeGetCapabilitiesRequest message =
 		CSI__V1__NODE_GET_CAPABILITIES_REQUEST__INIT;

@@ -50,13 +50,13 @@ struct csi_stage_end {
 };
 
 /**
- * csi_caller_ask - query the driver's capabilities
+ * csi_caller_start - query the driver's capabilities
  * @then: NULL: the stage ends with the answer
  *
  * A failure is transient: nothing was said about the volume. Return: as of a stage's start().
  */
-int csi_caller_ask(struct csi_caller *caller, const struct csi_stage_end *end,
-		   int (*then)(void *data, const ProtobufCMessage *reply), void *data);
+int csi_caller_start(struct csi_caller *caller, const struct csi_stage_end *end,
+		     int (*then)(void *data, const ProtobufCMessage *reply), void *data);
 
 /**
  * csi_caller_call - call the driver

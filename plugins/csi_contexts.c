@@ -51,7 +51,7 @@ static int add_token(struct cJSON *tokens, const struct csi_volume *volume,
 		     const struct csi_token_request *request, struct failure *reterr)
 {
 	const struct token_source *source = volume->host->tokens;
-	const struct token_want want = {
+	const struct token_order want = {
 		.pod = volume->pod,
 		.service_account = volume->account,
 		.audience = request->audience,

@@ -35,7 +35,7 @@ static int prepare_staging(void *data, struct stage_report *report)
 }
 
 /* What was never staged leaves nothing; what may have been staged before keeps its file. */
-static int look_at_staging(void *data, struct stage_report *report)
+static int check_staging(void *data, struct stage_report *report)
 {
 	struct csi_step *step = data;
 	struct mount_facts facts;
@@ -69,7 +69,7 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
 		WORKER_STAGE("prepare the staging directory", prepare_staging),
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
-		WORKER_STAGE("look at what it staged", look_at_staging),
+		WORKER_STAGE("look at what it staged", check_staging),
 	};
 	static const struct csi_slot slot =
 		CSI_SLOT(stages, struct csi_step, csi_step_free, take_staging_place,

@@ -129,7 +129,7 @@ static void note_republish(const struct csi_step *step, struct stage_report *rep
 		report->renew_usec = realtime_usec() + REPUBLISH_SECONDS * USEC_PER_SEC;
 }
 
-static int look_at_target(void *data, struct stage_report *report)
+static int check_place(void *data, struct stage_report *report)
 {
 	struct csi_mounter *mounter = data;
 	struct csi_step *step = &mounter->step;
@@ -219,7 +219,7 @@ int csi_new_mounter(const struct volume_request *request, struct stage_list *ret
 		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
 		WORKER_STAGE("prepare the volume", prepare_volume),
 		LOOP_STAGE("have the driver publish it", start_publish),
-		WORKER_STAGE("look at what it published", look_at_target),
+		WORKER_STAGE("look at what it published", check_place),
 		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,

@@ -78,7 +78,7 @@ static int take_stats(void *data, const ProtobufCMessage *message)
 	return STAGE_NEXT;
 }
 
-static int ask_stats(void *data, const ProtobufCMessage *reply)
+static int send_stats(void *data, const ProtobufCMessage *reply)
 {
 	struct csi_stats *stats = data;
 	Csi__V1__NodeGetVolumeStatsRequest message = CSI__V1__NODE_GET_VOLUME_STATS_REQUEST__INIT;
@@ -137,7 +137,7 @@ int csi_start_metrics(const struct volume_request *request, const char *path,
 					     .driver = stats->driver,
 					     .about = stats->unique_name };
 	if (r == 0)
-		r = csi_caller_ask(&stats->caller, &end, ask_stats, stats);
+		r = csi_caller_start(&stats->caller, &end, send_stats, stats);
 	if (r < 0)
 		csi_stats_free(&stats->call);
 	else

@@ -119,7 +119,7 @@ int csi_step_start_ask(void *data, struct stage_report *report,
 
 	report->error_class = ERROR_TRANSIENT;
 	r = csi_volume_check(&step->volume, &report->failure);
-	return r < 0 ? r : csi_caller_ask(&step->caller, &end, NULL, NULL);
+	return r < 0 ? r : csi_caller_start(&step->caller, &end, NULL, NULL);
 }
 
 int csi_step_start_stage(void *data, struct stage_report *report,
@@ -222,7 +222,7 @@ int csi_step_start_unstage(void *data, struct stage_report *report,
 	struct csi_step *step = data;
 	const struct csi_stage_end end = { report, finish, token };
 
-	return csi_caller_ask(&step->caller, &end, unstage, step);
+	return csi_caller_start(&step->caller, &end, unstage, step);
 }
 
 int csi_step_recall(void *data, struct stage_report *report)

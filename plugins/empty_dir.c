@@ -163,9 +163,9 @@ static void empty_dir_mounter_free(void *data)
 	free(mounter);
 }
 
-static int look_at_directory(void *data, struct stage_report *report)
+static int check_directory(void *data, struct stage_report *report)
 {
-	return scratch_look(&((struct empty_dir_mounter *) data)->scratch, report);
+	return scratch_check(&((struct empty_dir_mounter *) data)->scratch, report);
 }
 
 static int make_volume(void *data, struct stage_report *report)
@@ -250,7 +250,7 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 				 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		WORKER_STAGE("look at the directory", look_at_directory),
+		WORKER_STAGE("look at the directory", check_directory),
 		WORKER_STAGE("make the volume", make_volume),
 		WORKER_STAGE("limit its size", limit_size),
 		WORKER_STAGE("apply ownership", own_volume),

@@ -23,7 +23,7 @@ static int issue(const struct file_tokens *tokens, const struct cJSON *item,
 		 struct issued_token *ret, struct failure *reterr)
 {
 	char *current = tokens->current(tokens->userdata, json_text(item, "path"));
-	struct token_want want = {
+	struct token_order want = {
 		.pod = tokens->pod,
 		.service_account = tokens->service_account,
 		.audience = json_text(item, "audience"),

@@ -98,7 +98,7 @@ static int gather_files(void *data, struct stage_report *report)
 static int make_volume(void *data, struct stage_report *report)
 {
 	struct file_mounter *mounter = data;
-	int r = scratch_look(&mounter->scratch, report);
+	int r = scratch_check(&mounter->scratch, report);
 
 	mounter->is_ready = r == STAGE_LIST_DONE;
 	return r == STAGE_NEXT ? scratch_make(&mounter->scratch, report) : r < 0 ? r : STAGE_NEXT;

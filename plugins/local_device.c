@@ -162,7 +162,7 @@ static void note_staged_mount(const struct device_mounter *mounter, struct stage
 }
 
 /* What is not known now the mount says. */
-static int look_for_content(void *data, struct stage_report *report)
+static int probe_content(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
 	int r = 0;
@@ -231,7 +231,7 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 	static const struct stage stages[] = {
 		WORKER_STAGE("look up the source", find_device),
 		WORKER_STAGE("prepare the staging directory", prepare_staging),
-		WORKER_STAGE("look what is on the device", look_for_content),
+		WORKER_STAGE("look what is on the device", probe_content),
 		WORKER_STAGE("mount the device", mount_device),
 	};
 	struct device_mounter *mounter;

@@ -147,7 +147,7 @@ static int remove_ready(const struct plugin_host *host, const char *ready_path,
 }
 
 /* Return: 1 ready, 0 not. */
-static int look_for_ready(const struct scratch *scratch, struct failure *reterr)
+static int check_ready(const struct scratch *scratch, struct failure *reterr)
 {
 	cleanup_close int fd = open_beneath(scratch->host->root_fd, scratch->ready_path, O_PATH,
 					    PATH_NO_SYMLINKS, reterr);
@@ -164,7 +164,7 @@ int scratch_check_ready(const struct plugin_host *host, const struct scratch_nam
 	int r = scratch_init(&scratch, host, name, reterr);
 
 	if (r == 0)
-		r = look_for_ready(&scratch, reterr);
+		r = check_ready(&scratch, reterr);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	return failed_plain(reterr, -EINVAL,
@@ -206,7 +206,7 @@ static int make_parents(struct scratch *scratch, struct failure *reterr)
 }
 
 /* A ready volume is done with; one that lost its mount begins again. */
-int scratch_look(struct scratch *scratch, struct stage_report *report)
+int scratch_check(struct scratch *scratch, struct stage_report *report)
 {
 	const struct plugin_host *host = scratch->host;
 	struct mount_facts facts = { 0 };
@@ -226,7 +226,7 @@ int scratch_look(struct scratch *scratch, struct stage_report *report)
 	if (scratch->mounted)
 		report->mount_id = facts.mount_id;
 
-	ready = look_for_ready(scratch, &report->failure);
+	ready = check_ready(scratch, &report->failure);
 	if (ready <= 0)
 		return ready;
 	if (scratch->medium == MEDIUM_MEMORY && scratch->mounted) {

@@ -46,8 +46,8 @@ void scratch_use_memory(struct scratch *scratch, int64_t bytes);
 
 /* A ready volume is done with: STAGE_LIST_DONE. One that lost its mount begins again: STAGE_NEXT.
  */
-int scratch_look(struct scratch *scratch, struct stage_report *report);
-/* After scratch_look(). Mode 0777, whatever the umask. */
+int scratch_check(struct scratch *scratch, struct stage_report *report);
+/* After scratch_check(). Mode 0777, whatever the umask. */
 int scratch_make(struct scratch *scratch, struct stage_report *report);
 /* Is what is there certainly such a volume? Its teardown removes what is in it, so a name is not
  * enough: its maker has said so outside of it. Return: 0; -EINVAL there is no ready file. */

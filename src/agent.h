@@ -11,7 +11,7 @@
 #include "container/pod_mounts.h"
 #include "csi/driver_call.h"
 #include "inuse/inuse.h"
-#include "inuse/users_ask.h"
+#include "inuse/volume_users_search.h"
 #include "object/object.h"
 #include "status/mount_waiters.h"
 #include "status/statistics.h"
@@ -112,12 +112,12 @@ bool agent_shows_phases(struct agent *agent);
 int agent_pod_print(struct agent *agent, const struct object *pod, char **ret);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);
-/* Could its containers write, on this node? For write_check_look(). Return: 0; -ENOMEM. */
+/* Could its containers write, on this node? For write_check_start(). Return: 0; -ENOMEM. */
 int agent_check_writes(struct agent *agent, const struct object *pod, struct write_check **ret);
 
 /* ---- how full volumes are ---- */
 
-/* statistics_ask(). */
+/* statistics_request(). */
 int agent_statistics(struct agent *agent, const struct statistics_about *about, statistics_fn *done,
 		     void *userdata, struct statistics_call **ret);
 
@@ -164,9 +164,9 @@ int agent_call_driver(struct agent *agent, const struct driver_call_request *req
 
 /* ---- who uses a volume ---- */
 
-/* users_ask() of inuse/users_ask.h; for users_ask_leave(). */
-int agent_ask_users(struct agent *agent, const char *volume, users_ask_fn *done, void *userdata,
-		    struct users_ask **ret);
+/* volume_users_search() of inuse/volume_users_search.h; for volume_users_search_leave(). */
+int agent_search_users(struct agent *agent, const char *volume, volume_users_search_fn *done,
+		       void *userdata, struct volume_users_search **ret);
 
 /* ---- force_unstage ---- */
 

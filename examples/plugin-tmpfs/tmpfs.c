@@ -51,7 +51,7 @@ static void free_data(void *data)
 
 static int look(void *data, struct stage_report *report)
 {
-	return scratch_look(data, report);
+	return scratch_check(data, report);
 }
 
 static int make(void *data, struct stage_report *report)

@@ -79,15 +79,15 @@ struct exec_call {
 };
 
 /**
- * exec_step_ask - one call of the step's plugin [worker]
+ * exec_step_invoke - one call of the step's plugin [worker]
  *
  * A plugin that says "failed" is final; one that is killed, or whose answer is none, uncertain;
  * what keeps it from running at all changes nothing.
  *
  * Return: EXEC_DONE, EXEC_UNSUPPORTED; a negative errno with @report's failure and class.
  */
-int exec_step_ask(const struct exec_step *step, const struct exec_call *call,
-		  struct stage_report *report);
+int exec_step_invoke(const struct exec_step *step, const struct exec_call *call,
+		     struct stage_report *report);
 /* The same of a call that mounts nothing. */
 int exec_step_call(const struct exec_step *step, const char *name, struct stage_report *report);
 

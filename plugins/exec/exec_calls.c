@@ -79,8 +79,8 @@ int exec_ask_metrics(const struct volume_request *request, struct volume_metrics
 	assert(request && ret && reterr);
 	r = exec_step_init(&step, request, false, reterr);
 	if (r == 0) {
-		r = exec_step_ask(&step, &(struct exec_call){ "stats", NULL, NULL, &answer },
-				  &report);
+		r = exec_step_invoke(&step, &(struct exec_call){ "stats", NULL, NULL, &answer },
+				     &report);
 		if (r < 0)
 			*reterr = report.failure;
 	}

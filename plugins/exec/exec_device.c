@@ -23,7 +23,8 @@ static int stage_volume(void *data, struct stage_report *report)
 	r = exec_step_make_place(step, step->staging_path, &staging, &staging_fd, report);
 	if (r < 0 || report->mount_id != 0)
 		return r;
-	r = exec_step_ask(step, &(struct exec_call){ "stage", &staging, &mount_fd, NULL }, report);
+	r = exec_step_invoke(step, &(struct exec_call){ "stage", &staging, &mount_fd, NULL },
+			     report);
 	if (r == EXEC_DONE && mount_fd >= 0) {
 		report->error_class = ERROR_UNCERTAIN;
 		r = plugin_mount_attach(mount_fd, staging_fd, &no_attributes, &report->failure);

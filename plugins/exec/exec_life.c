@@ -2,7 +2,7 @@
 /*
  * exec_life - tries an executable plugin; see exec.h
  *
- * It asks by exec_step_ask(), so what is refused here podvold refuses, too. The first mount of a
+ * It asks by exec_step_invoke(), so what is refused here podvold refuses, too. The first mount of a
  * call is dropped and the call made again: what a plugin is asked after podvold was killed between
  * the call and its own mount.
  */
@@ -40,12 +40,13 @@ static void say(struct life *life, bool is_wrong, const char *call, const char *
 }
 
 /* @ret_mount_fd NULL: of a call that mounts nothing. */
-static int ask(struct life *life, const char *name, const struct place *target, int *ret_mount_fd)
+static int call_slot(struct life *life, const char *name, const struct place *target,
+		     int *ret_mount_fd)
 {
 	struct stage_report report = { .failure = { .error = 0 } };
 	const struct exec_call call = { name, target, ret_mount_fd, NULL };
 	uint64_t since_usec = monotonic_usec();
-	int r = exec_step_ask(&life->step, &call, &report);
+	int r = exec_step_invoke(&life->step, &call, &report);
 	double milliseconds = (double) (monotonic_usec() - since_usec) / USEC_PER_MSEC;
 
 	if (r < 0)
@@ -72,16 +73,16 @@ static bool is_same(struct life *life, const char *name, int first, int second)
 	return false;
 }
 
-/* Return: as exec_step_ask(), of the second call. */
-static int ask_twice(struct life *life, const char *name, const struct place *target,
-		     int *ret_mount_fd)
+/* Return: as exec_step_invoke(), of the second call. */
+static int call_slot_twice(struct life *life, const char *name, const struct place *target,
+			   int *ret_mount_fd)
 {
 	int dropped = -EBADF, first, second;
 
-	first = ask(life, name, target, &dropped);
+	first = call_slot(life, name, target, &dropped);
 	if (first < 0)
 		return first;
-	second = ask(life, name, target, ret_mount_fd);
+	second = call_slot(life, name, target, ret_mount_fd);
 	if (is_same(life, name, first, second) && (dropped >= 0) != (*ret_mount_fd >= 0))
 		say(life, true, name, "%s mounted something, the same request again did not",
 		    dropped >= 0 ? "it" : "only the second call");
@@ -103,7 +104,7 @@ static int set_up(struct life *life, const char *name, const char *path, bool *r
 		    r < 0 ? report.failure.text : "its directory is mounted already");
 		return r < 0 ? r : -EBUSY;
 	}
-	r = ask_twice(life, name, &place, &mount_fd);
+	r = call_slot_twice(life, name, &place, &mount_fd);
 	if (r < 0 || mount_fd < 0)
 		return r;
 	if (plugin_mount_attach(mount_fd, directory_fd, &as_it_is, &report.failure) < 0) {
@@ -136,9 +137,9 @@ static void take_down(struct life *life, const char *name, const char *path)
 
 	if (exec_step_unmount(&life->step, path, &report) < 0)
 		say(life, true, name, "%s", report.failure.text);
-	first = ask(life, name, NULL, NULL);
+	first = call_slot(life, name, NULL, NULL);
 	if (first >= 0)
-		(void) is_same(life, name, first, ask(life, name, NULL, NULL));
+		(void) is_same(life, name, first, call_slot(life, name, NULL, NULL));
 }
 
 static void check_stats(struct life *life, const struct volume_request *request)
@@ -175,11 +176,11 @@ int exec_life_run(const struct volume_request *request, exec_life_fn *fn, void *
 
 	assert(request && request->pod_uid && fn);
 	r = exec_step_init(&life.step, request, true, reterr);
-	if (r == 0 && ask(&life, "probe", NULL, NULL) >= 0) {
+	if (r == 0 && call_slot(&life, "probe", NULL, NULL) >= 0) {
 		if (set_up(&life, "stage", life.step.staging_path, &is_staged) >= 0)
 			check_publish(&life, is_staged);
 		check_stats(&life, request);
-		(void) ask(&life, "expand", NULL, NULL);
+		(void) call_slot(&life, "expand", NULL, NULL);
 		take_down(&life, "unpublish", life.step.target_path);
 		take_down(&life, "unstage", life.step.staging_path);
 	}

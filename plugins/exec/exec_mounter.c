@@ -62,7 +62,7 @@ static int publish(struct exec_mounter *mounter, int target_fd, struct stage_rep
 	};
 	cleanup_close int mount_fd = -EBADF;
 	const struct exec_call call = { "publish", &mounter->target, &mount_fd, NULL };
-	int r = exec_step_ask(step, &call, report);
+	int r = exec_step_invoke(step, &call, report);
 
 	if (r < 0)
 		return r;

@@ -291,8 +291,8 @@ static int find_program(const struct exec_step *step, struct exec_program *ret,
 	return r;
 }
 
-int exec_step_ask(const struct exec_step *step, const struct exec_call *call,
-		  struct stage_report *report)
+int exec_step_invoke(const struct exec_step *step, const struct exec_call *call,
+		     struct stage_report *report)
 {
 	cleanup(exec_program_done) struct exec_program program = { .path = NULL };
 	cleanup_free char *request = print_request(step, call->name);
@@ -315,7 +315,7 @@ int exec_step_ask(const struct exec_step *step, const struct exec_call *call,
 
 int exec_step_call(const struct exec_step *step, const char *name, struct stage_report *report)
 {
-	return exec_step_ask(step, &(struct exec_call){ .name = name }, report);
+	return exec_step_invoke(step, &(struct exec_call){ .name = name }, report);
 }
 
 int exec_step_probe(void *data, struct stage_report *report)

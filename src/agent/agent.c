@@ -314,10 +314,10 @@ static void on_looked(void *userdata, const struct object *pod)
 	struct agent *agent = userdata;
 
 	look_up_errors_note(agent->look_up_errors, pod);
-	if (pod_conditions_looked(agent->views.pods, pod))
+	if (pod_conditions_resolved(agent->views.pods, pod))
 		agent_request_turn(agent);
 	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
-	agent_look_at_entries(agent, pod->meta.uid);
+	agent_mark_entries(agent, pod->meta.uid);
 }
 
 static void on_renewed(void *userdata, const char *unique_name)
@@ -334,13 +334,13 @@ void agent_on_sources_ready(void *userdata)
 	log_message(LOG_INFO, "initial manifest sync complete; unmounts enabled");
 	for (volume = actual_first(agent->actual); volume; volume = volume->hh.next)
 		(void) dirty_add(agent->dirty, volume->unique_name);
-	ephemeral_volumes_look_again(agent->controllers.ephemeral);
-	snapshot_schedules_look_again(agent->controllers.schedules);
+	ephemeral_volumes_resync(agent->controllers.ephemeral);
+	snapshot_schedules_resync(agent->controllers.schedules);
 	volume_directories_changed(agent->controllers.directories, NULL);
-	csi_controllers_look_again(agent->controllers.csi);
+	csi_controllers_resync(agent->controllers.csi);
 	volumes_in_use_sources_ready(agent->controllers.volumes_in_use);
-	volume_faults_look_at_all(agent->mounts.faults);
-	size_limits_look_at_all(agent->views.size_limits);
+	volume_faults_check_all(agent->mounts.faults);
+	size_limits_check_all(agent->views.size_limits);
 	agent_request_turn(agent);
 }
 
@@ -394,7 +394,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.must_wait = agent_pod_must_wait,
 		.explain_claim = agent_explain_claim,
 		.uses = cluster_mode_uses,
-		.lost = agent_look_again,
+		.lost = agent_resync,
 		.waits_for_moves = !cluster_mode(agent),
 		.userdata = agent,
 	};

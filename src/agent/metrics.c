@@ -26,7 +26,7 @@ static void print_health(FILE *file, const struct agent *agent)
 {
 	struct volume_health health;
 
-	volume_health_look(&agent->views.tables, monotonic_usec(), &health);
+	volume_health_count(&agent->views.tables, monotonic_usec(), &health);
 	volume_health_print(&health, file);
 	print_gauge(file, "podvol_unresolved_pods",
 		    "Pods with a volume that cannot be looked up, such as one of an unbound claim.",

@@ -14,9 +14,9 @@ static void controllers_changed(void *userdata, const struct volume_change *chan
 {
 	const struct agent *agent = userdata;
 
-	ephemeral_volumes_look_again(agent->controllers.ephemeral);
+	ephemeral_volumes_resync(agent->controllers.ephemeral);
 	volume_directories_changed(agent->controllers.directories, change->spec_name);
-	csi_controllers_look_again(agent->controllers.csi);
+	csi_controllers_resync(agent->controllers.csi);
 }
 
 static void pod_changed(void *userdata, const struct volume_change *change)
@@ -41,7 +41,7 @@ static void describe_drift(const void *drift, struct cJSON *item, const char *un
 {
 	struct drift_view view;
 
-	if (!drift_look(drift, unique_name, pod_uid, &view))
+	if (!drift_view_of(drift, unique_name, pod_uid, &view))
 		return;
 	(void) json_set_string(item, "drift", view.text);
 	view_set_time(item, "driftSince", view.since_usec);
@@ -75,7 +75,7 @@ static struct observers observers_of(struct agent *agent)
 		  .explain_teardown = drift_explain, .describe[VIEW_ROW] = describe_drift },
 		{ &agent->holds, .explain_set_up = pod_holds_explain_other,
 		  .explain_teardown = pod_holds_explain_teardown },
-		{ agent->controllers.volumes_in_use, .planned = volumes_in_use_look,
+		{ agent->controllers.volumes_in_use, .planned = volumes_in_use_sync,
 		  .may_start = volumes_in_use_pass, .forgotten = volumes_in_use_forget,
 		  .explain_set_up = volumes_in_use_explain },
 		{ agent->holds.gate, .may_start = unstage_gate_passes,

@@ -169,7 +169,7 @@ void agent_request_turn(struct agent *agent);
 int agent_on_turn(sd_event_source *source, void *userdata);
 /* Dirty: a volume whose back-off is over; what a pod has and does not want. */
 void agent_on_retry(void *userdata, const char *unique_name);
-void agent_look_at_entries(struct agent *agent, const char *pod_uid);
+void agent_mark_entries(struct agent *agent, const char *pod_uid);
 /* When a burst of changes is over; @userdata: the agent. */
 void agent_release_changes(void *userdata);
 
@@ -218,10 +218,10 @@ int agent_open_resync(struct agent *agent);
 
 /* Have a look in a moment; any number of calls make one. @userdata is the agent. Needs no memory.
  */
-void agent_look_again(void *userdata);
+void agent_resync(void *userdata);
 
 /* Is there one to come? Then what seems unwanted may only have been lost. */
-bool agent_must_look_again(const struct agent *agent);
+bool agent_must_resync(const struct agent *agent);
 
 /* Watch the store from now on: agent.c's. Return: 0 or -ENOMEM, and there is no watch. */
 int agent_watch_store(struct agent *agent);

@@ -15,18 +15,18 @@
 
 enum { RESYNC_USEC = 1000000 };
 
-bool agent_must_look_again(const struct agent *agent)
+bool agent_must_resync(const struct agent *agent)
 {
 	sd_event_source *source = agent->own.resync;
 
 	return source && sd_event_source_get_enabled(source, NULL) > 0;
 }
 
-void agent_look_again(void *userdata)
+void agent_resync(void *userdata)
 {
 	struct agent *agent = userdata;
 
-	if (!agent->own.resync || agent_must_look_again(agent))
+	if (!agent->own.resync || agent_must_resync(agent))
 		return;
 	(void) sd_event_source_set_time(agent->own.resync, monotonic_usec() + RESYNC_USEC);
 	(void) sd_event_source_set_enabled(agent->own.resync, SD_EVENT_ONESHOT);
@@ -42,7 +42,7 @@ static int on_resync(sd_event_source *source, uint64_t usec, void *userdata)
 	if (agent->populator)
 		populator_full_pass(agent->populator, monotonic_usec());
 	if (intent_compare_ledger(&agent->intents) < 0)
-		agent_look_again(agent);
+		agent_resync(agent);
 	agent_mark_all_dirty(agent);
 	agent_request_turn(agent);
 	return 0;

@@ -143,12 +143,12 @@ static void note_result(struct agent *agent, const struct step_result *result)
 		intent_entry_row(volume, pod, &row);
 	if (row.state == MOUNT_ABSENT) {
 		if (ledger_forget(agent->ledger, result->unique_name, result->pod_uid) < 0)
-			agent_look_again(agent);
+			agent_resync(agent);
 		return;
 	}
 	row.unfinished = left_by(result, row.state);
 	if (ledger_put(agent->ledger, &row) < 0)
-		agent_look_again(agent);
+		agent_resync(agent);
 }
 
 void agent_on_ended(void *userdata, const struct operation_ended *ended)

@@ -33,7 +33,7 @@ void agent_request_turn(struct agent *agent)
 	(void) sd_event_source_set_enabled(agent->turn, SD_EVENT_ONESHOT);
 }
 
-void agent_look_at_entries(struct agent *agent, const char *pod_uid)
+void agent_mark_entries(struct agent *agent, const char *pod_uid)
 {
 	const char *unique_name;
 
@@ -59,9 +59,9 @@ static void pod_changed(struct agent *agent, const struct object *pod)
 {
 	look_up_errors_note(agent->look_up_errors, pod); /* a pod that is gone is forgotten there */
 	pod_holds_pod_changed(&agent->holds, pod);
-	(void) pod_conditions_looked(agent->views.pods, pod);
+	(void) pod_conditions_resolved(agent->views.pods, pod);
 	mount_waiters_pod_changed(agent->waits, pod->meta.uid);
-	agent_look_at_entries(agent, pod->meta.uid);
+	agent_mark_entries(agent, pod->meta.uid);
 }
 
 /* What fell off the ring is gone: everything is looked at, by a watch that begins now. False: there
@@ -69,7 +69,7 @@ static void pod_changed(struct agent *agent, const struct object *pod)
 static bool watch_again(struct agent *agent, uint64_t now)
 {
 	if (agent_watch_store(agent) < 0) {
-		agent_look_again(agent);
+		agent_resync(agent);
 		return false;
 	}
 	populator_full_pass(agent->populator, now);
@@ -124,7 +124,7 @@ static int note_forgetting(struct agent *agent, const struct step *step)
 	int r = ledger_forget(agent->ledger, step->unique_name, step->pod_uid);
 
 	if (r < 0)
-		agent_look_again(agent);
+		agent_resync(agent);
 	return r;
 }
 
@@ -192,7 +192,7 @@ void agent_mark_all_dirty(struct agent *agent)
 
 static bool may_unmount(const struct agent *agent, bool all_taken)
 {
-	return agent->sources_complete && all_taken && !agent_must_look_again(agent);
+	return agent->sources_complete && all_taken && !agent_must_resync(agent);
 }
 
 /* The plan borrows from the tables: made again each turn, used before they change. */
@@ -348,7 +348,7 @@ void agent_check_drained(struct agent *agent)
 	void (*drained)(void *userdata, size_t left) = agent->notify.drained;
 	size_t left = actual_count(agent->actual);
 
-	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_looking(agent->mounts.drift) ||
+	if (!drained || dirty_count(agent->dirty) > 0 || drift_is_checking(agent->mounts.drift) ||
 	    !drain_is_over(&agent->holds, drivers_may_come(agent->drivers)))
 		return;
 	agent->notify.drained = NULL;

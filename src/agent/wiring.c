@@ -144,12 +144,12 @@ void agent_lend_tables(struct agent *agent)
 					      .renewals = &agent->own.tokens.renewals };
 }
 
-static void look_at_volume(void *userdata, const char *unique_name)
+static void check_volume(void *userdata, const char *unique_name)
 {
 	const struct agent *agent = userdata;
 
-	volume_faults_look(agent->mounts.faults, unique_name);
-	size_limits_look(agent->views.size_limits);
+	volume_faults_check(agent->mounts.faults, unique_name);
+	size_limits_check(agent->views.size_limits);
 }
 
 int agent_open_statistics(struct agent *agent)
@@ -160,7 +160,7 @@ int agent_open_statistics(struct agent *agent)
 		.host = &agent->host,
 		.tables = &agent->views.tables,
 		.usage = &agent->views.directory_usage,
-		.asked = look_at_volume,
+		.asked = check_volume,
 		.userdata = agent,
 	};
 	int r = statistics_new(&options, &agent->views.statistics);
@@ -217,7 +217,7 @@ void agent_on_slow(void *userdata, const struct operation_view *view)
 int agent_statistics(struct agent *agent, const struct statistics_about *about, statistics_fn *done,
 		     void *userdata, struct statistics_call **ret)
 {
-	return statistics_ask(agent->views.statistics, about, done, userdata, ret);
+	return statistics_request(agent->views.statistics, about, done, userdata, ret);
 }
 
 struct cJSON *agent_view_volume_events(struct agent *agent)
@@ -398,7 +398,7 @@ static void lend_to_inuse(struct agent *agent)
 		.uid_freed = uid_freed,
 		.turn = request_turn,
 		.retry = agent_on_retry,
-		.lost = agent_look_again,
+		.lost = agent_resync,
 		.enforced = enforced,
 		.userdata = agent,
 	};
@@ -430,10 +430,10 @@ struct cJSON *agent_view_holds(struct agent *agent, const char *pod_uid)
 	return pod_holds_view(&agent->holds, pod_uid);
 }
 
-int agent_ask_users(struct agent *agent, const char *volume, users_ask_fn *done, void *userdata,
-		    struct users_ask **ret)
+int agent_search_users(struct agent *agent, const char *volume, volume_users_search_fn *done,
+		       void *userdata, struct volume_users_search **ret)
 {
-	return users_ask(&agent->holds, volume, done, userdata, ret);
+	return volume_users_search(&agent->holds, volume, done, userdata, ret);
 }
 
 int agent_force_unstage(struct agent *agent, const struct unstage_call_request *request,

@@ -58,7 +58,7 @@ static void check_abandon(void *work)
 
 static struct worker_pool *check_run(struct worker_job *job)
 {
-	write_check_look(((struct check *) job)->writes);
+	write_check_start(((struct check *) job)->writes);
 	return NULL;
 }
 
@@ -76,7 +76,8 @@ static void check_done(struct worker_job *job)
 	free(check);
 }
 
-static void ask_writes(struct exchange *exchange, const struct object *pod, struct cJSON *tree)
+static void start_write_check(struct exchange *exchange, const struct object *pod,
+			      struct cJSON *tree)
 {
 	struct check *check = calloc(1, sizeof(*check));
 
@@ -101,7 +102,7 @@ static void answer(struct exchange *exchange, const struct object *pod, const st
 	if (node || !(exchange->rights & RIGHT_HOST))
 		reply_tree(exchange, 200, agent_check(exchange->agent, pod, node));
 	else if (exchange->may_wait)
-		ask_writes(exchange, pod, agent_check(exchange->agent, pod, NULL));
+		start_write_check(exchange, pod, agent_check(exchange->agent, pod, NULL));
 	else
 		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
 			      "too many requests wait already: try again later");

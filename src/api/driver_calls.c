@@ -95,7 +95,7 @@ static void refuse(struct exchange *exchange, int error, const struct failure *w
 	reply_refusal(exchange, API_INTERNAL_ERROR, "%s", why->text);
 }
 
-static void ask(struct exchange *exchange, const struct cJSON *body, uint64_t timeout_usec)
+static void start_call(struct exchange *exchange, const struct cJSON *body, uint64_t timeout_usec)
 {
 	const char *method = api_path_parameter(&exchange->path, "method");
 	struct question *question = exchange_new_work(exchange, sizeof(*question));
@@ -132,5 +132,5 @@ void driver_calls_post(struct exchange *exchange)
 	if (!exchange_may_wait(exchange))
 		return;
 	if (read_timeout(exchange, &timeout_usec) && read_body(exchange, &body))
-		ask(exchange, body, timeout_usec);
+		start_call(exchange, body, timeout_usec);
 }

@@ -14,14 +14,14 @@
 
 struct question {
 	struct exchange *exchange;
-	struct users_ask *ask;
+	struct volume_users_search *ask;
 };
 
 static void question_abandon(void *work)
 {
 	struct question *question = work;
 
-	users_ask_leave(question->ask);
+	volume_users_search_leave(question->ask);
 	free(question);
 }
 
@@ -58,7 +58,7 @@ void views_volume_users(struct exchange *exchange)
 	if (!question)
 		return;
 	question->exchange = exchange;
-	r = agent_ask_users(exchange->agent, volume, on_users, question, &question->ask);
+	r = agent_search_users(exchange->agent, volume, on_users, question, &question->ask);
 	if (r < 0) {
 		free(question);
 		refuse(exchange, volume, r);

@@ -344,7 +344,7 @@ static bool may_look_out(const struct worker_pool *pool)
 }
 
 /* Under the mutex, on the loop. Return: there is something to tell. */
-static bool look_whether_all_hang(struct worker_pool *pool)
+static bool check_all_hang(struct worker_pool *pool)
 {
 	bool before = pool->counts.all_hang;
 
@@ -397,7 +397,7 @@ static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *use
 	for (jobs = pool->counts.queued; jobs > 0 && may_start_thread(pool); jobs--)
 		if (!start_thread(pool))
 			break;
-	is_news = look_whether_all_hang(pool);
+	is_news = check_all_hang(pool);
 	if (pool->first && !pool->counts.all_hang && may_look_out(pool))
 		arm_timer(pool, pool->limits.set_aside_usec);
 	counts = pool->counts;

@@ -93,7 +93,7 @@ static int add_group(struct kinds *kinds, const struct cJSON *group)
 	return r;
 }
 
-static int ask(struct cli *cli, const char *path, struct cJSON **ret)
+static int get_list(struct cli *cli, const char *path, struct cJSON **ret)
 {
 	const struct podvol_request request = {
 		.method = "GET", .path = path, .accept = DISCOVERY, .timeout_msec = cli->hurry_msec
@@ -134,7 +134,7 @@ int kinds_load(struct cli *cli)
 	if (!kinds)
 		r = -ENOMEM;
 	for (size_t i = 0; r == 0 && i < PATHS; i++) {
-		r = ask(cli, paths[i], &kinds->trees[i]);
+		r = get_list(cli, paths[i], &kinds->trees[i]);
 		group = json_first(json_get(kinds->trees[i], "items"));
 		for (; r == 0 && group; group = json_next(group))
 			r = add_group(kinds, group);

@@ -47,7 +47,7 @@ static void drop(struct absence *absence)
 	free(absence);
 }
 
-static void ask_later(struct absence *absence)
+static void retry_later(struct absence *absence)
 {
 	absence->is_verified = false;
 	absence->present = object_unref(absence->present);
@@ -61,7 +61,7 @@ static void ask_later(struct absence *absence)
 
 /* ---- what it is worth ---- */
 
-static int ask(struct absence *absence, bool lists);
+static int send_request(struct absence *absence, bool lists);
 
 static void conclude(struct absence *absence)
 {
@@ -87,8 +87,8 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 	absence->is_verified = verdict == IDENTITY_SAME;
 	if (absence->is_verified && absence->present)
 		conclude(absence);
-	else if (!absence->is_verified || ask(absence, false) < 0)
-		ask_later(absence);
+	else if (!absence->is_verified || send_request(absence, false) < 0)
+		retry_later(absence);
 }
 
 /* A pod that is there takes nothing away; one that is not, twice, and between the two the server
@@ -97,9 +97,9 @@ static void prove(struct absence *absence)
 {
 	if (absence->is_verified && !absence->present)
 		conclude(absence);
-	else if (identity_ask(absence->absences->cluster, on_identity, absence, &absence->check) <
-		 0)
-		ask_later(absence);
+	else if (identity_check_start(absence->absences->cluster, on_identity, absence,
+				      &absence->check) < 0)
+		retry_later(absence);
 }
 
 static void found(struct absence *absence, const struct object *object)
@@ -144,7 +144,7 @@ static void on_listed(void *userdata, const struct http_answer *answer)
 		else
 			prove(absence);
 	} else {
-		ask_later(absence);
+		retry_later(absence);
 	}
 	(void) object_unref(one.object);
 }
@@ -174,11 +174,12 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 		found(absence, object);
 	else if (status == 404 && is_about(answer, absence, "NotFound"))
 		prove(absence);
-	else if (status != 403 || !is_about(answer, absence, "Forbidden") || ask(absence, true) < 0)
-		ask_later(absence);
+	else if (status != 403 || !is_about(answer, absence, "Forbidden") ||
+		 send_request(absence, true) < 0)
+		retry_later(absence);
 }
 
-static int ask(struct absence *absence, bool lists)
+static int send_request(struct absence *absence, bool lists)
 {
 	struct cluster *cluster = absence->absences->cluster;
 	const struct object_meta *meta = &absence->pod->meta;
@@ -201,8 +202,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct absence *absence = userdata;
 
-	if (ask(absence, false) < 0)
-		ask_later(absence);
+	if (send_request(absence, false) < 0)
+		retry_later(absence);
 	return 0;
 }
 

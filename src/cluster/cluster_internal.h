@@ -4,9 +4,8 @@
  *
  * cluster.c owns the parts: identity.c (is it still the same cluster?), pods.c (pods, and when one
  * is gone), absence.c (proof that one is), needed.c (what pods lead to), kinds.c (own Node,
- * CSIDrivers), node_annotation.c, registration.c (the own Node kept Ready), provisioning.c (claims
- * and volumes of the local provisioner), writes.c (what goes to the server), contact.c (what is
- * known of the server), credentials.c.
+ * CSIDrivers), node_annotation.c, registration.c (own Node Ready), provisioning.c (objects of the
+ * local provisioner), writes.c (what goes to the server), contact.c (state of it), credentials.c.
  */
 #pragma once
 
@@ -121,8 +120,9 @@ struct identity_check;
 int identity_new(struct cluster *cluster);
 struct identity *identity_free(struct identity *identity);
 /* Ask now; done() once, later. Return: 0; -ENOBUFS, -ENOMEM. */
-int identity_ask(struct cluster *cluster, void (*done)(void *userdata, enum identity_verdict),
-		 void *userdata, struct identity_check **ret);
+int identity_check_start(struct cluster *cluster,
+			 void (*done)(void *userdata, enum identity_verdict), void *userdata,
+			 struct identity_check **ret);
 /* done() is not called any more. Accepts NULL. Return: NULL. */
 struct identity_check *identity_cancel(struct identity_check *check);
 /* Nothing is known of a cluster; another one answered last. */

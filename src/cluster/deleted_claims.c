@@ -168,11 +168,11 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 	proof->request = NULL;
 	contact_note(proof->owner->cluster, answer);
 	if (!is_gone(proof, answer) ||
-	    identity_ask(proof->owner->cluster, on_identity, proof, &proof->check) < 0)
+	    identity_check_start(proof->owner->cluster, on_identity, proof, &proof->check) < 0)
 		give_up(proof);
 }
 
-static int ask(struct proof *proof)
+static int send_request(struct proof *proof)
 {
 	const struct persistent_volume *volume = proof->volume->persistent_volume;
 	char path[CLUSTER_PATH_BYTES];
@@ -193,7 +193,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	if (!was_seen(stored(proof->owner->cluster, proof->volume), proof->volume))
 		drop(proof);
-	else if (ask(proof) < 0)
+	else if (send_request(proof) < 0)
 		give_up(proof);
 	return 0;
 }
@@ -233,7 +233,7 @@ bool deleted_claims_prove(struct deleted_claims *deleted_claims, const struct ob
 	if (!proof->hh.tbl) {
 		provisioning_list_again(deleted_claims->cluster, KIND_PERSISTENT_VOLUME);
 		proof_free(proof);
-	} else if (ask(proof) < 0)
+	} else if (send_request(proof) < 0)
 		give_up(proof);
 	return true;
 }

@@ -63,7 +63,7 @@ static void ask(struct doubts *doubts)
 		return;
 	doubts->asked = doubts->waiting;
 	doubts->waiting = NULL;
-	if (identity_ask(doubts->cluster, on_identity, doubts, &doubts->check) < 0)
+	if (identity_check_start(doubts->cluster, on_identity, doubts, &doubts->check) < 0)
 		decide(doubts, &doubts->asked, false);
 }
 

@@ -171,7 +171,7 @@ static void conclude(struct identity_check *check)
 
 /* ---- asking ---- */
 
-static int ask(struct identity_check *check);
+static int send_request(struct identity_check *check);
 
 static void read_uid(const struct http_answer *answer, const char *kind, char ret[UID_BYTES])
 {
@@ -202,14 +202,14 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 			check->node_uid[0] = '\0';
 	} else if (!identity->is_forbidden) {
 		check->asks_namespace = true;
-		if (ask(check) == 0)
+		if (send_request(check) == 0)
 			return;
 		check->node_uid[0] = '\0';
 	}
 	conclude(check);
 }
 
-static int ask(struct identity_check *check)
+static int send_request(struct identity_check *check)
 {
 	struct cluster *cluster = check->cluster;
 	const struct http_request request = {
@@ -224,8 +224,9 @@ static int ask(struct identity_check *check)
 	return fits ? requests_send(cluster->requests, &request, &check->request) : -EINVAL;
 }
 
-int identity_ask(struct cluster *cluster, void (*done)(void *userdata, enum identity_verdict),
-		 void *userdata, struct identity_check **ret)
+int identity_check_start(struct cluster *cluster,
+			 void (*done)(void *userdata, enum identity_verdict), void *userdata,
+			 struct identity_check **ret)
 {
 	struct identity_check *check = calloc(1, sizeof(*check));
 	int r;
@@ -236,7 +237,7 @@ int identity_ask(struct cluster *cluster, void (*done)(void *userdata, enum iden
 	check->cluster = cluster;
 	check->done = done;
 	check->userdata = userdata;
-	r = ask(check);
+	r = send_request(check);
 	if (r < 0) {
 		free(check);
 		return r;

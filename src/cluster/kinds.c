@@ -84,7 +84,7 @@ static void remove_stored(const struct watched *watched, const struct object *ob
 			      object->meta.name, object->meta.uid);
 }
 
-static int look_for(const struct object *object, void *userdata)
+static int remove_unlisted(const struct object *object, void *userdata)
 {
 	const struct watched *watched = userdata;
 	struct listed *listed;
@@ -101,8 +101,8 @@ static void end_list(void *userdata, bool went_back)
 
 	contact_note_news(watched->cluster);
 	if (!went_back && !watched->is_partial && pods_are_verified(watched->cluster->pods))
-		(void) store_list(watched->cluster->options.store, watched->kind, NULL, look_for,
-				  watched);
+		(void) store_list(watched->cluster->options.store, watched->kind, NULL,
+				  remove_unlisted, watched);
 	forget_listed(watched);
 }
 

@@ -202,7 +202,7 @@ struct list_end {
 	size_t kept;
 };
 
-static int look_for(const struct object *pod, void *userdata)
+static int check_unlisted(const struct object *pod, void *userdata)
 {
 	struct list_end *end = userdata;
 	struct cluster *cluster = end->pods->cluster;
@@ -271,7 +271,7 @@ static void end_of_list(struct pods *pods, uint64_t version)
 	struct list_end end = { .pods = pods, .went_back = version < pods->newest };
 
 	pods->newest = version;
-	(void) store_list(pods->cluster->options.store, KIND_POD, NULL, look_for, &end);
+	(void) store_list(pods->cluster->options.store, KIND_POD, NULL, check_unlisted, &end);
 	drop_names(&pods->listed);
 	if (end.kept > 0)
 		log_message(LOG_ERR,
@@ -354,7 +354,7 @@ static void verify(struct pods *pods)
 {
 	if (pods->check)
 		return;
-	if (identity_ask(pods->cluster, on_identity, pods, &pods->check) < 0)
+	if (identity_check_start(pods->cluster, on_identity, pods, &pods->check) < 0)
 		try_later(pods, AGAIN_SECONDS);
 }
 

@@ -205,7 +205,7 @@ static bool is_newer_than_list(const struct followed *followed, const struct obj
 		       list_watch_newest(followed->list_watch);
 }
 
-static int look_for(const struct object *object, void *userdata)
+static int remove_unlisted(const struct object *object, void *userdata)
 {
 	struct followed *followed = userdata;
 	struct listed *listed;
@@ -228,8 +228,8 @@ static void end_list(void *userdata, bool went_back)
 			    kind_row(followed->kind)->plural);
 	followed->is_refused = false;
 	if (!went_back && !followed->is_partial && pods_are_verified(followed->cluster->pods))
-		(void) store_list(followed->cluster->options.store, followed->kind, NULL, look_for,
-				  followed);
+		(void) store_list(followed->cluster->options.store, followed->kind, NULL,
+				  remove_unlisted, followed);
 	forget_listed(followed);
 }
 

@@ -339,7 +339,7 @@ static void on_lease(struct registration *registration, const struct http_answer
 	judge(registration, before, seconds > 0 ? seconds : NODE_LEASE_SECONDS);
 }
 
-static void look_at_lease(struct registration *registration, const struct cJSON *node)
+static void check_lease(struct registration *registration, const struct cJSON *node)
 {
 	char path[CLUSTER_PATH_BYTES];
 
@@ -358,7 +358,7 @@ static void on_created(struct registration *registration, const struct http_answ
 	cleanup_json struct cJSON *tree = is_success(answer) ? read_answer(answer, "Node") : NULL;
 
 	if (tree)
-		look_at_lease(registration, tree);
+		check_lease(registration, tree);
 	else
 		fail(registration, "Node", answer);
 }
@@ -378,7 +378,7 @@ static void on_node(struct registration *registration, const struct http_answer 
 	cleanup_json struct cJSON *tree = is_success(answer) ? read_answer(answer, "Node") : NULL;
 
 	if (tree)
-		look_at_lease(registration, tree);
+		check_lease(registration, tree);
 	else if (answer->error || answer->status != 404)
 		fail(registration, "Node", answer);
 	else if (registration->has_met)
@@ -407,8 +407,8 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 
 static void begin_look(struct registration *registration)
 {
-	if (identity_ask(registration->cluster, on_identity, registration, &registration->check) <
-	    0)
+	if (identity_check_start(registration->cluster, on_identity, registration,
+				 &registration->check) < 0)
 		give_up(registration, "out of memory");
 }
 

@@ -121,7 +121,7 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 	(void) pthread_mutex_unlock(&tokens->lock);
 }
 
-static void ask(struct wish *wish)
+static void send_request(struct wish *wish)
 {
 	const struct http_request request = { .method = "POST",
 					      .path = wish->path,
@@ -146,7 +146,7 @@ static int on_woken(sd_event_source *source, int fd, uint32_t revents, void *use
 	(void) pthread_mutex_lock(&tokens->lock);
 	DL_FOREACH_SAFE (tokens->wishes, wish, next)
 		if (!wish->is_asked)
-			ask(wish);
+			send_request(wish);
 	(void) pthread_mutex_unlock(&tokens->lock);
 	return 0;
 }
@@ -154,7 +154,7 @@ static int on_woken(sd_event_source *source, int fd, uint32_t revents, void *use
 /* ---- on a worker ---- */
 
 /* Its pod and account are of the same namespace. NULL: no memory. */
-static char *print_key(const struct token_want *want)
+static char *print_key(const struct token_order *want)
 {
 	char *key;
 
@@ -221,7 +221,7 @@ static void keep(struct tokens *tokens, const char *key, const struct issued_tok
 	free(kept);
 }
 
-static char *print_body(const struct token_want *want)
+static char *print_body(const struct token_order *want)
 {
 	cleanup_json struct cJSON *tree = json_new_object();
 	struct cJSON *spec, *bound;
@@ -254,7 +254,7 @@ static int wait_for(struct tokens *tokens, struct wish *wish)
 	return wish->error;
 }
 
-static int issue(void *userdata, const struct token_want *want, struct issued_token *ret,
+static int issue(void *userdata, const struct token_order *want, struct issued_token *ret,
 		 struct failure *reterr)
 {
 	struct tokens *tokens = userdata;

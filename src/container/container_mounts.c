@@ -97,7 +97,7 @@ static bool can_relabel(const struct volume_spec *spec)
 }
 
 /* A runtime gets the device itself, not the link that leads to it. */
-static int look_at_device(struct looked_volume *looked, struct failure *reterr)
+static int check_device(struct looked_volume *looked, struct failure *reterr)
 {
 	cleanup_close int fd = open(looked->path, O_PATH | O_CLOEXEC);
 	char link[64], device[PATH_MAX];
@@ -126,7 +126,7 @@ static int look_at_device(struct looked_volume *looked, struct failure *reterr)
 }
 
 /* A hostPath without a type need not be there: what becomes of that is the runtime's business. */
-static int look_at_mount(struct looked_volume *looked, struct failure *reterr)
+static int check_mount(struct looked_volume *looked, struct failure *reterr)
 {
 	struct statvfs found;
 
@@ -142,7 +142,7 @@ static int look_at_mount(struct looked_volume *looked, struct failure *reterr)
 	return 0;
 }
 
-static struct worker_pool *look_at_volumes(struct worker_job *job)
+static struct worker_pool *check_volumes(struct worker_job *job)
 {
 	struct container_mounts_call *call = (struct container_mounts_call *) job;
 	int r = 0;
@@ -151,8 +151,8 @@ static struct worker_pool *look_at_volumes(struct worker_job *job)
 		struct looked_volume *looked = &call->volumes[i];
 
 		if (!looked->image)
-			r = looked->volume.block ? look_at_device(looked, &call->failure)
-						 : look_at_mount(looked, &call->failure);
+			r = looked->volume.block ? check_device(looked, &call->failure)
+						 : check_mount(looked, &call->failure);
 		looked->volume.relabel =
 			looked->volume.relabel && call->owner->with.host->has_selinux;
 		looked->volume.name = looked->name;
@@ -383,7 +383,7 @@ int container_mounts_plan(struct pod_mounts *owner, const struct container_mount
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return -ENOMEM;
-	call->job.run = look_at_volumes;
+	call->job.run = check_volumes;
 	call->job.done = on_looked;
 	call->owner = owner;
 	call->pod = object_ref(pod);

@@ -112,7 +112,7 @@ static int find_volume(const struct pod_mounts *owner, const char *pod_uid, cons
 		volume_row_explain(owner->with.tables, row, reterr);
 		return -EAGAIN;
 	}
-	if (operation_look(*owner->with.tables->operations, row->unique_name, row->pod_uid,
+	if (operation_find(*owner->with.tables->operations, row->unique_name, row->pod_uid,
 			   &view) &&
 	    view.running && view.kind == STEP_UNPUBLISH)
 		return failed_plain(reterr, -EAGAIN, "volume '%s' is being unmounted", outer_name);

@@ -81,7 +81,7 @@ static int make_queues(struct controller *controller, const struct controller_op
 {
 	int r = 0;
 
-	for (size_t i = 0; i < CONTROLLER_QUEUES_MAX && controller->class->queues[i].look && r >= 0;
+	for (size_t i = 0; i < CONTROLLER_QUEUES_MAX && controller->class->queues[i].sync && r >= 0;
 	     i++) {
 		struct work_queue_options queue = controller->class->queues[i];
 

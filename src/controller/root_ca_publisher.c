@@ -46,7 +46,7 @@ static bool is_there(struct store *store, const char *name_space)
 }
 
 /* Return: false: there is no such namespace, and nothing of it here. */
-static bool look(struct work_item *work)
+static bool sync_item(struct work_item *work)
 {
 	struct root_ca_publisher *publisher = work_queue_userdata(work->queue);
 	const struct store_key key = { KIND_CONFIG_MAP, work->name, ROOT_CA_CONFIG_MAP };
@@ -110,7 +110,7 @@ static const struct controller_class root_ca_publisher_class = {
 	.lists = { { KIND_NAMESPACE, take }, { KIND_CONFIG_MAP, take } },
 	.queues = { { .what = ROOT_CA_CONFIG_MAP " of namespace",
 		      .item_bytes = sizeof(struct work_item),
-		      .look = look } },
+		      .sync = sync_item } },
 	.open = copy_certificate,
 	.take_change = take_change,
 	.close = free_certificate,

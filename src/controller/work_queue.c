@@ -139,7 +139,7 @@ void work_queue_run(struct work_queue *queue)
 		return;
 	queue->is_running = true;
 	while ((item = take_due(queue)))
-		if (!queue->options.look(item) && !item->is_busy)
+		if (!queue->options.sync(item) && !item->is_busy)
 			forget(item);
 	queue->is_running = false;
 }
@@ -311,7 +311,7 @@ int work_queue_new(const struct work_queue_options *options, struct work_queue *
 {
 	struct work_queue *queue = calloc(1, sizeof(*queue));
 
-	assert(options->event && options->look && options->retry_first_usec > 0);
+	assert(options->event && options->sync && options->retry_first_usec > 0);
 	assert(options->item_bytes >= sizeof(struct work_item) && ret);
 	if (!queue)
 		return -ENOMEM;

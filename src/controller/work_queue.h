@@ -47,7 +47,7 @@ struct work_queue_options {
 	const char *what; /* an item is, for people: "volume"; of work_item_written() */
 	/* Decide from the stored objects what is next, and begin it. Return: false: there is
 	 * nothing the item stands for any more. */
-	bool (*look)(struct work_item *item);
+	bool (*sync)(struct work_item *item);
 	/* A write of an item ended, and was refused when @error is negative; NULL: not asked. What
 	 * others did to the object meanwhile is no refusal. */
 	void (*written)(struct work_item *item, int error, const struct failure *why);

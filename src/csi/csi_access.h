@@ -8,9 +8,9 @@
 #include "object/kinds/persistent_volume.h"
 
 /* "Many" stays as it is, "Once" depends on what the driver knows. @mode 0: none is given.
- * @knows_writers: the service that is asked has SINGLE_NODE_MULTI_WRITER. */
+ * @has_single_node_multi_writer: the service that is asked has SINGLE_NODE_MULTI_WRITER. */
 Csi__V1__VolumeCapability__AccessMode__Mode csi_access_mode(enum access_mode mode,
-							    bool knows_writers);
+							    bool has_single_node_multi_writer);
 
 /* A VolumeCapability with its parts, which point at each other: not to be moved. */
 struct csi_capability {

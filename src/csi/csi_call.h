@@ -54,7 +54,7 @@ struct csi_method_row {
 	const char *name; /* "NodeStageVolume" */
 	const ProtobufCMessageDescriptor *request, *reply;
 	/* Repeating it changes nothing in the world: GetInfo, GetCapabilities, stats. */
-	bool only_asks;
+	bool is_read_only_call;
 };
 const struct csi_method_row *csi_method_row(enum csi_method method);
 /* By "NodeStageVolume" or the whole path. Return: 0 or -ENOENT. */

@@ -18,7 +18,7 @@
 	{                                                                                          \
 		.path = "/" service "/" method, .name = method,                                    \
 		.request = &request_type##__descriptor, .reply = &reply_type##__descriptor,        \
-		.only_asks = asks,                                                                 \
+		.is_read_only_call = asks,                                                         \
 	}
 #define CSI_ROW(service, method, type, asks)                                                       \
 	ROW("csi.v1." service, method, csi__v1__##type##_request, csi__v1__##type##_response, asks)

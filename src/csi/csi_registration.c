@@ -247,7 +247,7 @@ static int report_success(struct registration *one)
 	log_message(LOG_INFO, "driver '%s' is registered; it listens at '%s'", one->name,
 		    one->endpoint);
 	r = registration_report(one, true);
-	registration_ask_capabilities(one);
+	registration_call_capabilities(one);
 	options->ready(options->userdata, one->name);
 	return r;
 }
@@ -320,8 +320,8 @@ void registration_move(struct registration *one, enum registration_event event)
 {
 	static int (*const begin[])(struct registration * one) = {
 		[REGISTRATION_WAITS] = wait_for_time,
-		[REGISTRATION_ASKS] = registration_ask,
-		[REGISTRATION_ASKS_NODE] = registration_ask_node,
+		[REGISTRATION_ASKS] = registration_call,
+		[REGISTRATION_ASKS_NODE] = registration_call_node,
 		[REGISTRATION_WRITES] = write_objects,
 		[REGISTRATION_TELLS] = report_success,
 		[REGISTRATION_DONE] = stay,

@@ -20,7 +20,7 @@
 
 #define CAPABILITIES_LIMIT_USEC (120 * USEC_PER_SEC)
 
-static void ask(struct registration *one);
+static void send_request(struct registration *one);
 
 /* ---- answers ---- */
 
@@ -99,7 +99,7 @@ static bool take_next_question(struct registration *one)
 		one->capabilities_asked++;
 	while (one->capabilities_asked < ARRAY_SIZE(questions) &&
 	       questions[one->capabilities_asked].service &&
-	       !(questions[one->capabilities_asked].service & one->told_capabilities.plugin));
+	       !(questions[one->capabilities_asked].service & one->reported_capabilities.plugin));
 	return one->capabilities_asked < ARRAY_SIZE(questions);
 }
 
@@ -107,15 +107,15 @@ static void end(struct registration *one)
 {
 	const struct csi_registration_options *options = &one->all->options;
 
-	one->told_capabilities.is_known = true;
-	csi_drivers_note_capabilities(options->drivers, one->socket, &one->told_capabilities);
+	one->reported_capabilities.is_known = true;
+	csi_drivers_note_capabilities(options->drivers, one->socket, &one->reported_capabilities);
 	if (options->capable)
 		options->capable(options->userdata, one->name);
 }
 
 static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	ask(userdata);
+	send_request(userdata);
 	return 0;
 }
 
@@ -144,19 +144,20 @@ static void on_answer(void *userdata, const struct csi_reply *reply)
 		return;
 	}
 	if (reply->message)
-		questions[one->capabilities_asked].take(&one->told_capabilities, reply->message);
+		questions[one->capabilities_asked].take(&one->reported_capabilities,
+							reply->message);
 	one->capabilities_attempts = 0;
 	/* What the node's part can do is shown at once: the rest may take its time. */
 	csi_drivers_note_capabilities(one->all->options.drivers, one->socket,
-				      &one->told_capabilities);
+				      &one->reported_capabilities);
 	if (take_next_question(one))
-		ask(one);
+		send_request(one);
 	else
 		end(one);
 }
 
 /* The requests have no fields. */
-static void ask(struct registration *one)
+static void send_request(struct registration *one)
 {
 	const Csi__V1__NodeGetCapabilitiesRequest node =
 		CSI__V1__NODE_GET_CAPABILITIES_REQUEST__INIT;
@@ -186,12 +187,12 @@ static void ask(struct registration *one)
 		try_again(one, failure.text);
 }
 
-void registration_ask_capabilities(struct registration *one)
+void registration_call_capabilities(struct registration *one)
 {
 	registration_end_capabilities(one);
-	one->told_capabilities = (struct csi_capabilities){ .node = 0 };
+	one->reported_capabilities = (struct csi_capabilities){ .node = 0 };
 	one->capabilities_asked = one->capabilities_attempts = 0;
-	ask(one);
+	send_request(one);
 }
 
 void registration_end_capabilities(struct registration *one)

@@ -2,7 +2,7 @@
 /*
  * csi_registration_internal - what the files of registration share; no other file includes it
  *
- * csi_registration.c has the sockets and moves them from stage to stage, csi_registration_ask.c
+ * csi_registration.c has the sockets and moves them from stage to stage, csi_registration_calls.c
  * makes the calls of the stages, csi_registration_capabilities.c those after them.
  */
 #pragma once
@@ -34,7 +34,7 @@ struct registration {
 	const struct csi_driver *answer; /* by the driver; borrowed for one move */
 	struct failure last_error;
 
-	struct csi_capabilities told_capabilities; /* so far */
+	struct csi_capabilities reported_capabilities; /* so far */
 	struct csi_call *capabilities_call;
 	sd_event_source *capabilities_timer; /* NULL: no call of these failed */
 	unsigned int capabilities_asked;     /* calls that were answered */
@@ -55,15 +55,15 @@ void registration_move(struct registration *one, enum registration_event event);
 /* The name in @info is this one's from now on. Return: as registration_check(). */
 int registration_claim(struct registration *one, const struct registration_info *info);
 
-/* ---- csi_registration_ask.c: each begins a stage and ends with a move. Return: 0, or a negative
+/* ---- csi_registration_calls.c: each begins a stage and ends with a move. Return: 0, or a negative
  * errno that one->last_error tells of ---- */
 
-int registration_ask(struct registration *one);
-int registration_ask_node(struct registration *one);
+int registration_call(struct registration *one);
+int registration_call_node(struct registration *one);
 int registration_report(struct registration *one, bool registered);
 
 /* ---- csi_registration_capabilities.c ---- */
 
 /* Begins again; no stage depends on the answers. */
-void registration_ask_capabilities(struct registration *one);
+void registration_call_capabilities(struct registration *one);
 void registration_end_capabilities(struct registration *one);

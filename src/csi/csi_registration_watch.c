@@ -233,8 +233,8 @@ static void enter(struct csi_registration_watch *watch, const char *path)
 /* ---- looking ---- */
 
 /* Asks the entry only: nothing is opened, no link followed, no server asked. */
-static void look(struct csi_registration_watch *watch, const struct directory *directory, int fd,
-		 const char *name)
+static void check_socket(struct csi_registration_watch *watch, const struct directory *directory,
+			 int fd, const char *name)
 {
 	char path[REGISTRY_PATH_MAX];
 	struct identity identity;
@@ -298,7 +298,7 @@ static void list(struct csi_registration_watch *watch, struct directory *directo
 			report_limit(watch, "names", directory->path);
 			return;
 		}
-		look(watch, directory, fd, entry->d_name);
+		check_socket(watch, directory, fd, entry->d_name);
 	}
 	if (r < 0)
 		listing_failed(watch, directory->path, r);
@@ -314,7 +314,7 @@ static void list_from(struct csi_registration_watch *watch, struct directory *fi
 }
 
 /* From the beginning: what is there still is not reported again. */
-static void look_at_all(struct csi_registration_watch *watch)
+static void check_all(struct csi_registration_watch *watch)
 {
 	struct failure why = { .error = 0 };
 	struct socket *socket;
@@ -343,7 +343,7 @@ static void look_at_all(struct csi_registration_watch *watch)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	look_at_all(userdata);
+	check_all(userdata);
 	return 0;
 }
 
@@ -358,7 +358,7 @@ static void entry_came(struct csi_registration_watch *watch, const struct direct
 
 	if (fd < 0) /* it went itself: that event comes next */
 		return;
-	look(watch, directory, fd, name);
+	check_socket(watch, directory, fd, name);
 	list_from(watch, last->next);
 }
 
@@ -381,7 +381,7 @@ static int on_inotify(sd_event_source *source, const struct inotify_event *event
 	struct directory *directory = find_watch(watch, event->wd);
 
 	if (event->mask & IN_Q_OVERFLOW) {
-		look_at_all(watch);
+		check_all(watch);
 		return 0;
 	}
 	if (!directory)
@@ -389,7 +389,7 @@ static int on_inotify(sd_event_source *source, const struct inotify_event *event
 	if (event->mask & ENDS) {
 		/* Of one below, its parent tells. */
 		if (*directory->path == '\0')
-			look_at_all(watch);
+			check_all(watch);
 		return 0;
 	}
 	if (event->len == 0)
@@ -442,7 +442,7 @@ int csi_registration_watch_new(const struct csi_registration_watch_options *opti
 		(void) csi_registration_watch_free(watch);
 		return failed(reterr, r, "cannot watch for CSI drivers");
 	}
-	look_at_all(watch);
+	check_all(watch);
 	*ret = watch;
 	return 0;
 }

@@ -41,7 +41,7 @@ struct own_objects {
 /* ---- asking again ---- */
 
 /* An answer may come after this was freed: so what is there is looked at instead. */
-static void look_later(struct own_objects *own)
+static void retry_later(struct own_objects *own)
 {
 	int enabled = SD_EVENT_OFF;
 
@@ -261,7 +261,7 @@ static void ensure_namespace(struct own_objects *own, const char *name)
 	if (store_get(own->store, KIND_NAMESPACE, "", name) ||
 	    (own->asked && strcmp(own->asked, name) == 0))
 		return;
-	look_later(own);
+	retry_later(own);
 	tree = new_tree("Namespace", name);
 	if (object_from_json(tree, &object, NULL) < 0 ||
 	    store_create(own->store, object, on_created, NULL) < 0)
@@ -309,7 +309,7 @@ static void ensure_account(struct own_objects *own, const struct object *pod)
 	    store_get(own->store, KIND_SERVICE_ACCOUNT, pod->meta.name_space, "default") ||
 	    !may_have_tokens(own, pod->pod))
 		return;
-	look_later(own);
+	retry_later(own);
 	tree = new_tree("ServiceAccount", "default");
 	(void) json_set_string(json_ensure_object(tree, "metadata"), "namespace",
 			       pod->meta.name_space);
@@ -336,7 +336,7 @@ static int visit(const struct object *object, void *userdata)
 }
 
 /* An account that is deleted comes back while a pod has it, as in a cluster. */
-static void look_at(struct own_objects *own, const struct store_change *change)
+static void sync_change(struct own_objects *own, const struct store_change *change)
 {
 	const struct object *object = change->object;
 
@@ -364,7 +364,7 @@ static unsigned int kinds_that_make_namespaces(void)
 	return kinds;
 }
 
-static void look_at_all(struct own_objects *own);
+static void sync_all(struct own_objects *own);
 
 /* Only what is new can name a new namespace; one that was deleted comes back with the next
  * object. */
@@ -377,9 +377,9 @@ static void on_change(void *userdata)
 	free(own->asked);
 	own->asked = NULL;
 	while ((r = store_watch_next(own->watch, &change)) > 0)
-		look_at(own, change);
+		sync_change(own, change);
 	if (r < 0)
-		look_at_all(own);
+		sync_all(own);
 }
 
 /* From here on; begins with what is always there. */
@@ -397,12 +397,12 @@ static int list_and_watch(struct own_objects *own)
 			       store_resource_version(own->store), on_change, own, &own->watch);
 }
 
-static void look_at_all(struct own_objects *own)
+static void sync_all(struct own_objects *own)
 {
 	if (list_and_watch(own) == 0)
 		return;
 	log_message(LOG_WARNING, "out of memory: retrying namespaces later");
-	look_later(own);
+	retry_later(own);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -414,7 +414,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	own->is_missing = false;
 	free(own->asked);
 	own->asked = NULL;
-	look_at_all(own);
+	sync_all(own);
 	if (!own->is_missing)
 		own->delay_msec = RETRY_FIRST_MSEC;
 	return 0;

@@ -143,7 +143,7 @@ static void drop_use(struct volumes_in_use *volumes_in_use, struct use *use)
 }
 
 /* What is listed stays so while anything of it may be there, whatever its driver says by then. */
-void volumes_in_use_look(void *userdata, const char *unique_name)
+void volumes_in_use_sync(void *userdata, const char *unique_name)
 {
 	struct volumes_in_use *volumes_in_use = userdata;
 	bool is_there, is_wanted;
@@ -356,7 +356,7 @@ static const char *why_not_attached(const struct volume_attachment *attachment)
 
 void volumes_in_use_forget(void *volumes_in_use, const char *unique_name, const char *pod_uid)
 {
-	volumes_in_use_look(volumes_in_use, unique_name);
+	volumes_in_use_sync(volumes_in_use, unique_name);
 }
 
 bool volumes_in_use_explain(void *userdata, const char *unique_name, const char *pod_uid,
@@ -497,7 +497,7 @@ int volumes_in_use_new(const struct volumes_in_use_options *options, struct volu
 		.item_bytes = sizeof(struct node_item),
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
-		.look = write_node,
+		.sync = write_node,
 		.userdata = volumes_in_use,
 	};
 	int r;
@@ -541,5 +541,5 @@ struct volumes_in_use *volumes_in_use_free(struct volumes_in_use *volumes_in_use
 void volumes_in_use_sources_ready(struct volumes_in_use *volumes_in_use)
 {
 	if (volumes_in_use)
-		attach_detach_look_again(volumes_in_use->controller);
+		attach_detach_resync(volumes_in_use->controller);
 }

@@ -57,7 +57,7 @@ bool volumes_in_use_pass(void *volumes_in_use, const struct step *step);
 bool volumes_in_use_explain(void *volumes_in_use, const char *unique_name, const char *pod_uid,
 			    const char *name, struct failure *ret);
 /* The volume was planned; an entry of it left the tables. */
-void volumes_in_use_look(void *volumes_in_use, const char *unique_name);
+void volumes_in_use_sync(void *volumes_in_use, const char *unique_name);
 void volumes_in_use_forget(void *volumes_in_use, const char *unique_name, const char *pod_uid);
 /* A turn ends: what is used is written where it changed. @may_drop: every pod is known. */
 void volumes_in_use_settle(struct volumes_in_use *volumes_in_use, bool may_drop);

@@ -66,7 +66,7 @@ static bool runs(const struct drift *drift, const struct drift_mount *mount, con
 {
 	struct operation_view view;
 
-	return operation_look(drift->options.operations, mount->unique_name, pod_uid, &view) &&
+	return operation_find(drift->options.operations, mount->unique_name, pod_uid, &view) &&
 	       view.running && (view.kind == one || view.kind == other);
 }
 
@@ -286,7 +286,7 @@ void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint6
 	mount->attributes_now = attributes;
 	drift_begin(drift, mount, DRIFT_REMOUNTED, &nobody_known);
 	if (*drift->options.heals)
-		drift_want_set_back(drift, mount);
+		drift_request_set_back(drift, mount);
 }
 
 /* ---- the root directory ---- */
@@ -301,7 +301,7 @@ void drift_root_is_lost(struct drift *drift, const struct drift_culprit *culprit
 		    "the root directory '%s' was unmounted by process %d '%s', with everything "
 		    "below it",
 		    drift->options.root->path, (int) culprit->pid, culprit->command);
-	drift_want_root(drift);
+	drift_request_root(drift);
 }
 
 void drift_root_is_back(struct drift *drift, uint64_t root_id)
@@ -332,7 +332,7 @@ static void note_change(struct drift *drift, const struct mount_change *change)
 		drift_lost(drift, mount, change->attached ? DRIFT_MOVED : DRIFT_UNMOUNTED,
 			   &culprit);
 	} else if (!mount && change->attached) {
-		drift_want_identity(drift, change->mount_id, change->pid);
+		drift_request_identity(drift, change->mount_id, change->pid);
 	}
 	/* Also when it is one of podvol's: what others mount on a volume of a shared file system
 	 * lies on the volume's source as well, and then a set-up finds it to be what it wanted. */
@@ -351,12 +351,13 @@ static void on_lost(void *userdata)
 {
 	struct drift *drift = userdata;
 
-	drift_want_look(drift, LOOK_ALL, drift->watch && mount_watch_reports_ids(drift->watch));
+	drift_request_check(drift, CHECK_ALL,
+			    drift->watch && mount_watch_reports_ids(drift->watch));
 }
 
 static void on_altered(void *userdata, bool sure)
 {
-	drift_want_look(userdata, LOOK_ATTRIBUTES, sure);
+	drift_request_check(userdata, CHECK_ATTRIBUTES, sure);
 }
 
 /* ---- steps ---- */
@@ -444,7 +445,7 @@ void drift_step_ended(void *userdata, const struct operation_ended *ended)
 		return;
 	drift_own_work(drift);
 	if (drift->look_again)
-		drift_want_look(drift, LOOK_ALL, false);
+		drift_request_check(drift, CHECK_ALL, false);
 	drift->look_again = false;
 	if (result->error < 0)
 		return;
@@ -463,7 +464,7 @@ void drift_forget(void *userdata, const char *unique_name, const char *pod_uid)
 		drift_index_remove(drift, mount);
 }
 
-bool drift_is_looking(const struct drift *drift)
+bool drift_is_checking(const struct drift *drift)
 {
 	return drift && !drift->looked;
 }
@@ -518,7 +519,7 @@ int drift_new(const struct drift_options *options, struct drift **ret, struct fa
 	if (fd_facts(options->root->fd, &root, NULL) == 0)
 		drift->root_id = root.mount_id;
 	open_watch(drift);
-	drift_want_look(drift, LOOK_ALL, true);
+	drift_request_check(drift, CHECK_ALL, true);
 	*ret = drift;
 	return 0;
 }

@@ -66,7 +66,7 @@ bool drift_explain(void *drift, const char *unique_name, const char *pod_uid, co
 		   struct failure *ret);
 
 /* Is the first look still under way? Then steps wait for it. */
-bool drift_is_looking(const struct drift *drift);
+bool drift_is_checking(const struct drift *drift);
 
 enum { DRIFT_TEXT_BYTES = 500 };
 
@@ -76,8 +76,8 @@ struct drift_view {
 	bool holds_back;             /* what would heal it, or take it down, does not begin */
 };
 /* Of a pod's own mount, else of the device below it. False: nothing is wrong with them. */
-bool drift_look(const struct drift *drift, const char *unique_name, const char *pod_uid,
-		struct drift_view *ret);
+bool drift_view_of(const struct drift *drift, const char *unique_name, const char *pod_uid,
+		   struct drift_view *ret);
 
 /* Counters in Prometheus' form. */
 void drift_print_metrics(const struct drift *drift, FILE *file);

@@ -3,14 +3,14 @@
  * drift_internal - what the drift_*.c files share; no other file includes it
  *
  * drift.c decides what a change means, drift_index.c finds the mount that it is about,
- * drift_start.c compares the mounts of before the start, drift_look.c has threads look,
+ * drift_start.c compares the mounts of before the start, drift_check.c has threads look,
  * drift_work.c has them set back, drift_report.c says it to people.
  */
 #pragma once
 
 #include "drift/drift.h"
 #include "mount/holders/process.h"
-#include "mount/table/mount_look.h"
+#include "mount/table/mount_compare.h"
 #include "mount/table/mount_watch.h"
 #include "operation/retry.h"
 
@@ -115,26 +115,26 @@ bool drift_is_held(const struct drift *drift, const struct drift_mount *mount);
 /* What was mounted below the root directory when podvold started, in mount order. */
 void drift_note_first(struct drift *drift, const struct table_entries *mounts);
 
-/* ---- drift_look.c ---- */
+/* ---- drift_check.c ---- */
 
-enum drift_look { LOOK_NONE, LOOK_ATTRIBUTES, LOOK_ALL };
+enum drift_check { CHECK_NONE, CHECK_ATTRIBUTES, CHECK_ALL };
 
 /* Soon; @at_once: nothing is expected to happen that would make it worth waiting. */
-void drift_want_look(struct drift *drift, enum drift_look look, bool at_once);
+void drift_request_check(struct drift *drift, enum drift_check look, bool at_once);
 /* podvold itself mounts or unmounts: looks that are not urgent wait for the end of it. */
 void drift_own_work(struct drift *drift);
 /* Which mounts are these? */
-void drift_want_identity(struct drift *drift, uint64_t mount_id, pid_t pid);
+void drift_request_identity(struct drift *drift, uint64_t mount_id, pid_t pid);
 
 /* ---- drift_work.c ---- */
 
 int drift_jobs_new(struct drift *drift, struct drift_jobs **ret);
 struct drift_jobs *drift_jobs_free(struct drift_jobs *jobs);
-void drift_want_set_back(struct drift *drift, struct drift_mount *mount);
+void drift_request_set_back(struct drift *drift, struct drift_mount *mount);
 /* All but the lowest of the mounts at its path, whose ids these are, lowest first. */
-void drift_want_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
-		     size_t count);
-void drift_want_root(struct drift *drift);
+void drift_request_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
+			size_t count);
+void drift_request_root(struct drift *drift);
 
 /* ---- drift_report.c ---- */
 

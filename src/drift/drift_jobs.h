@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift_jobs - what drift_work.c and drift_look.c share: jobs that threads do
+ * drift_jobs - what drift_work.c and drift_check.c share: jobs that threads do
  *
  * A job takes copies with it and brings its result back to the loop, where nothing that changed
  * meanwhile is taken for what it was: a mount that has another id by then, or an id that is another
@@ -45,9 +45,9 @@ struct drift_jobs {
 	struct drift_job *jobs; /* all that run */
 	sd_event_source *timer, *root_timer;
 	struct drift_job *look, *identity;
-	enum drift_look wanted;
+	enum drift_check wanted;
 	bool at_once, folding;
-	uint64_t wanted_usec, own_usec, look_ended_usec, look_cost_usec;
+	uint64_t wanted_usec, own_usec, check_ended_usec, check_cost_usec;
 	uint64_t *ids;
 	pid_t *pids;
 	size_t id_count, id_capacity;
@@ -65,5 +65,5 @@ void drift_job_report_failure(const struct drift_job *job);
 /* What a job cost, and not how long it took: a busy machine is no reason to look more rarely. */
 uint64_t drift_thread_cpu_usec(void);
 
-/* drift_look.c: when the timer of looks has come. */
-int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata);
+/* drift_check.c: when the timer of looks has come. */
+int drift_on_check_time(sd_event_source *source, uint64_t usec, void *userdata);

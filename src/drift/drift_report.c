@@ -168,8 +168,8 @@ void drift_report_over(const struct drift *drift, const struct drift_mount *moun
 	report(drift, mount, LOG_NOTICE, "VolumeRestored", text);
 }
 
-bool drift_look(const struct drift *drift, const char *unique_name, const char *pod_uid,
-		struct drift_view *ret)
+bool drift_view_of(const struct drift *drift, const char *unique_name, const char *pod_uid,
+		   struct drift_view *ret)
 {
 	const struct drift_mount *mount;
 	char what[320], next[160];
@@ -194,7 +194,7 @@ bool drift_explain(void *drift, const char *unique_name, const char *pod_uid, co
 {
 	struct drift_view view;
 
-	if (!drift_look(drift, unique_name, pod_uid, &view) || !view.holds_back)
+	if (!drift_view_of(drift, unique_name, pod_uid, &view) || !view.holds_back)
 		return false;
 	(void) failed_plain(ret, -EBUSY, "volume '%s': %.400s", name, view.text);
 	return true;

@@ -77,7 +77,7 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 		ids[i] = stack->entries[i]->mount_id;
 	(void) snprintf(mount->what, sizeof(mount->what), "%zu", stack->count);
 	drift_begin(drift, mount, DRIFT_STACKED, &unknown);
-	drift_want_fold(drift, mount, ids, stack->count);
+	drift_request_fold(drift, mount, ids, stack->count);
 }
 
 /* What a set-up that broke off had not mounted yet was not lost, no matter who is held already. */

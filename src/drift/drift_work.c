@@ -154,7 +154,7 @@ static void set_back_done(struct drift_job *job)
 		drift_over(job->drift, mount, true);
 }
 
-void drift_want_set_back(struct drift *drift, struct drift_mount *mount)
+void drift_request_set_back(struct drift *drift, struct drift_mount *mount)
 {
 	struct drift_job *job = job_of_mount(drift, mount, work_set_back, set_back_done);
 
@@ -231,8 +231,8 @@ static void fold_done(struct drift_job *job)
 	(void) dirty_add(job->drift->options.dirty, mount->unique_name);
 }
 
-void drift_want_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
-		     size_t count)
+void drift_request_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
+			size_t count)
 {
 	struct drift_job *job = job_of_mount(drift, mount, work_fold, fold_done);
 
@@ -266,7 +266,7 @@ static int work_root(struct drift_job *job, struct failure *reterr)
 
 static int on_root_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	drift_want_root(((struct drift_jobs *) userdata)->drift);
+	drift_request_root(((struct drift_jobs *) userdata)->drift);
 	return 0;
 }
 
@@ -285,7 +285,7 @@ static void root_done(struct drift_job *job)
 		root_later(job->drift->jobs);
 }
 
-void drift_want_root(struct drift *drift)
+void drift_request_root(struct drift *drift)
 {
 	struct drift_job *job;
 
@@ -317,7 +317,7 @@ int drift_jobs_new(struct drift *drift, struct drift_jobs **ret)
 	if (!jobs)
 		return -ENOMEM;
 	jobs->drift = drift;
-	r = add_timer(jobs, &jobs->timer, drift_on_look_time);
+	r = add_timer(jobs, &jobs->timer, drift_on_check_time);
 	if (r >= 0)
 		r = add_timer(jobs, &jobs->root_timer, on_root_time);
 	if (r < 0) {

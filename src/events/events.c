@@ -361,7 +361,7 @@ static void note_stored(struct events *events, const struct object *object)
 
 /* At start, and when so many changes came at once that some were missed. The store lists them by
  * name; the oldest is the one that changed longest ago. */
-static int look_again(struct events *events)
+static int list_again(struct events *events)
 {
 	struct store *store = events->options.store;
 	struct listing listing = { .objects = NULL };
@@ -396,7 +396,7 @@ static void on_change(void *userdata)
 			note_present(events, change->object);
 	}
 	forget_oldest(events, realtime_usec());
-	if (r < 0 && look_again(events) < 0)
+	if (r < 0 && list_again(events) < 0)
 		log_message(LOG_WARNING,
 			    "out of memory: events of others are not counted any more");
 }
@@ -416,7 +416,7 @@ int events_new(const struct events_options *options, struct events **ret)
 	if (r >= 0)
 		r = sd_event_source_set_priority(events->expiry, options->priority);
 	if (r >= 0)
-		r = look_again(events);
+		r = list_again(events);
 	if (r < 0) {
 		(void) events_free(events);
 		return r;

@@ -96,7 +96,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 }
 
 /* Our call may still be answered; the words are for the case that it is not. */
-static void hear_goaway(struct grpc_session *session, const nghttp2_goaway *goaway)
+static void on_goaway(struct grpc_session *session, const nghttp2_goaway *goaway)
 {
 	char text[GRPC_STATUS_TEXT_BYTES];
 
@@ -120,7 +120,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
 	bool last = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
 
 	if (frame->hd.type == NGHTTP2_GOAWAY)
-		hear_goaway(session, &frame->goaway);
+		on_goaway(session, &frame->goaway);
 	if (frame->hd.stream_id != session->stream_id)
 		return 0;
 	if (is_our_headers(session, frame))

@@ -401,8 +401,8 @@ void busy_watch_over(struct busy_watch *watch, const char *unique_name, const ch
 	entry_free(entry);
 }
 
-bool busy_watch_look(const struct busy_watch *watch, const char *unique_name, const char *pod_uid,
-		     struct busy_view *ret)
+bool busy_watch_check(const struct busy_watch *watch, const char *unique_name, const char *pod_uid,
+		      struct busy_view *ret)
 {
 	const struct busy_entry *entry;
 

@@ -60,8 +60,8 @@ void busy_watch_search(struct busy_watch *watch);
 void busy_watch_over(struct busy_watch *watch, const char *unique_name, const char *pod_uid);
 
 /* False: nothing is known of it. */
-bool busy_watch_look(const struct busy_watch *watch, const char *unique_name, const char *pod_uid,
-		     struct busy_view *ret);
+bool busy_watch_check(const struct busy_watch *watch, const char *unique_name, const char *pod_uid,
+		      struct busy_view *ret);
 
 /* What processes and files are called is for people and for JSON: what is no text becomes "?". */
 void busy_make_text(char *text);

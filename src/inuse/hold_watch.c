@@ -357,7 +357,7 @@ static int on_ready(sd_event_source *source, int fd, uint32_t events, void *user
 }
 
 /* One after the other from the beginning: the callback may change the table. */
-static void look_at_cgroups(struct hold_watch *watch)
+static void check_cgroups(struct hold_watch *watch)
 {
 	struct watched *watched = watch->by_id;
 
@@ -378,7 +378,7 @@ static int on_removal(sd_event_source *source, int fd, uint32_t events, void *us
 
 	while (read(fd, buffer, sizeof(buffer)) > 0)
 		;
-	look_at_cgroups(userdata);
+	check_cgroups(userdata);
 	return 0;
 }
 

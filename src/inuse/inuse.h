@@ -72,7 +72,8 @@ struct inuse {
 	struct hold_watch *watch;
 	struct unstage_gate *gate;
 	struct busy_watch *users; /* of volumes whose teardown failed */
-	struct users_ask *asking; /* the search of users_ask.h that runs; NULL */
+	struct volume_users_search
+		*asking; /* the search of volume_users_search.h that runs; NULL */
 	struct server_probes *probes;
 	sd_event_source *removals; /* of pod directories, once one was in the way; NULL */
 };
@@ -140,8 +141,8 @@ int store_epoch_check(struct inuse *inuse, struct failure *reterr);
 /* Is this the hold of a pod that was taken over and not listed? */
 bool store_epoch_is_unlisted(const struct hold *hold);
 /* Is this one of the holds made here, and does @pod, which has its uid, make it needless? */
-bool store_epoch_knows_again(const struct inuse *inuse, const struct hold *hold,
-			     const struct object *pod);
+bool store_epoch_recognizes(const struct inuse *inuse, const struct hold *hold,
+			    const struct object *pod);
 /* At the end: how far the store is now. Nothing when there is none. */
 void store_epoch_note(struct inuse *inuse);
 

@@ -199,7 +199,7 @@ void pod_holds_pod_changed(struct inuse *inuse, const struct object *pod)
 
 	assert(inuse && pod && pod->kind == KIND_POD);
 	while ((hold = holds_of_pod(inuse->table, pod->meta.uid, i))) {
-		if (store_epoch_knows_again(inuse, hold, pod))
+		if (store_epoch_recognizes(inuse, hold, pod))
 			pod_holds_end(inuse, hold, "is listed");
 		else if (status_ends(pod, hold))
 			pod_holds_end(inuse, hold, "is written as terminated");

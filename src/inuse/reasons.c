@@ -55,7 +55,7 @@ bool unstage_gate_explain(void *gate, const char *unique_name, const char *pod_u
 {
 	struct unstage_view view;
 
-	if (!unstage_gate_look(gate, unique_name, pod_uid, &view) || !view.failure)
+	if (!unstage_gate_check(gate, unique_name, pod_uid, &view) || !view.failure)
 		return false;
 	(void) failed_plain(ret, -EBUSY, "volume '%s': keeps its %s, %s", name, view.keeps,
 			    view.failure->text);

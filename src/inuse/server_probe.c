@@ -88,8 +88,8 @@ static void begin(struct server_probes *probes, const char *mount_point, uint64_
 	worker_submit(probes->workers, &probe->job);
 }
 
-enum server_state server_probes_ask(struct server_probes *probes, const char *mount_point,
-				    uint64_t now_usec)
+enum server_state server_probes_check(struct server_probes *probes, const char *mount_point,
+				      uint64_t now_usec)
 {
 	enum server_state state;
 	struct probe *probe;

@@ -26,10 +26,10 @@ int server_probes_new(struct worker_pool *workers, struct server_probes **ret);
 struct server_probes *server_probes_free(struct server_probes *probes);
 
 /**
- * server_probes_ask - what is known of a mount
+ * server_probes_check - what is known of a mount
  * @mount_point: absolute; copied
  *
  * Asks when nothing is known, and forgets an answer that was given.
  */
-enum server_state server_probes_ask(struct server_probes *probes, const char *mount_point,
-				    uint64_t now_usec);
+enum server_state server_probes_check(struct server_probes *probes, const char *mount_point,
+				      uint64_t now_usec);

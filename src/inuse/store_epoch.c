@@ -218,8 +218,8 @@ bool store_epoch_is_unlisted(const struct hold *hold)
 	return strcmp(hold->container, UNLISTED) == 0;
 }
 
-bool store_epoch_knows_again(const struct inuse *inuse, const struct hold *hold,
-			     const struct object *pod)
+bool store_epoch_recognizes(const struct inuse *inuse, const struct hold *hold,
+			    const struct object *pod)
 {
 	return is_for_lost_pod(hold) && !is_elsewhere(inuse, pod);
 }

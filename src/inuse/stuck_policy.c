@@ -28,7 +28,7 @@ static enum unmount_manner force_if_silent(struct inuse *inuse, const struct ste
 
 	if (!pod || !inuse->probes)
 		return UNMOUNT_WAIT;
-	return server_probes_ask(inuse->probes, pod->path, now_usec) == SERVER_SILENT
+	return server_probes_check(inuse->probes, pod->path, now_usec) == SERVER_SILENT
 		       ? UNMOUNT_FORCE
 		       : UNMOUNT_WAIT;
 }
@@ -44,7 +44,7 @@ enum unmount_manner stuck_policy_manner(struct inuse *inuse, const struct step *
 	    !step->have || step->have->block)
 		return UNMOUNT_WAIT;
 	/* Not before it is known who has it: that is to be reported. */
-	if (!busy_watch_look(inuse->users, step->unique_name, step->pod_uid, &view) ||
+	if (!busy_watch_check(inuse->users, step->unique_name, step->pod_uid, &view) ||
 	    !view.holders ||
 	    now_usec < view.since_usec + (uint64_t) config->stuck_unmount.seconds * USEC_PER_SEC)
 		return UNMOUNT_WAIT;
@@ -63,7 +63,7 @@ void stuck_policy_note(struct inuse *inuse, const struct operation_ended *ended)
 
 	if (ended->report->enforced == 0)
 		return;
-	if (busy_watch_look(inuse->users, ended->result.unique_name, pod_uid, &view) &&
+	if (busy_watch_check(inuse->users, ended->result.unique_name, pod_uid, &view) &&
 	    view.holders && view.holders->total > 0)
 		volume_users_print(view.holders, users);
 	(void) snprintf(text, sizeof(text), "%s after %.0f s in use (stuck-unmount: %s): %s",

@@ -76,7 +76,7 @@ static int open_place(const struct takeover_search *search, const struct held_vo
 
 /* What is mounted somewhere is found by its mount; a directory of the root's own file system, an
  * emptyDir on disk, by where its bind mounts show. */
-static void look_at_directory(const struct takeover_search *search, struct held_volume *place)
+static void check_directory(const struct takeover_search *search, struct held_volume *place)
 {
 	struct failure why = { .error = 0 };
 	cleanup_close int fd = open_place(search, place, &why);
@@ -110,7 +110,7 @@ static struct worker_pool *run_search(struct worker_job *job)
 			mount_holder_print(&holders[i], text);
 			(void) failed_plain(&place->failure, -EBUSY, "%s", text);
 		} else if (holders[i].device == 0) {
-			look_at_directory(search, place);
+			check_directory(search, place);
 		}
 		if (r >= 0)
 			(void) close_keep_errno(holders[i].pid_fd);

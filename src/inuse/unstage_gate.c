@@ -57,7 +57,7 @@ struct gate_search {
 	struct worker_job job;
 	struct unstage_gate *gate; /* NULL: freed meanwhile */
 	struct gate_entry *entries[UNSTAGE_SEARCH_MAX];
-	struct unstage_question questions[UNSTAGE_SEARCH_MAX];
+	struct unstage_query questions[UNSTAGE_SEARCH_MAX];
 	size_t count;
 	int result;
 	struct failure failure;
@@ -132,7 +132,7 @@ static void watch_no_more(struct gate_entry *entry)
 	retry_remove(entry->gate->retries, &entry->retry);
 }
 
-static void ask_again(struct gate_entry *entry)
+static void repeat_search(struct gate_entry *entry)
 {
 	watch_no_more(entry);
 	entry->state = GATE_ASKED;
@@ -148,7 +148,7 @@ static void on_due(void *userdata, struct retry_entry *retry)
 	if (entry->state == GATE_CLEARED)
 		entry_free(entry);
 	else
-		ask_again(entry);
+		repeat_search(entry);
 }
 
 /* ---- waiting ---- */
@@ -161,7 +161,7 @@ static int on_process_ended(sd_event_source *source, int fd, uint32_t events, vo
 	log_about(LOG_INFO, &(struct log_subject){ .volume = entry->unique_name },
 		  "a process that kept the volume ended: searching again");
 	entry->delay_usec = 0;
-	ask_again(entry);
+	repeat_search(entry);
 	return 0;
 }
 
@@ -235,13 +235,13 @@ static struct worker_pool *run_search(struct worker_job *job)
 static void search_free(struct gate_search *search)
 {
 	for (size_t i = 0; i < search->count; i++)
-		unstage_question_done(&search->questions[i]);
+		unstage_query_done(&search->questions[i]);
 	free(search);
 }
 
 static void take_answer(struct gate_entry *entry, struct gate_search *search, size_t index)
 {
-	struct unstage_question *question = &search->questions[index];
+	struct unstage_query *question = &search->questions[index];
 	struct mount_holder *holder = &question->holder;
 	struct unstage_force *force = TAKE_PTR(question->force);
 	const struct failure *why =
@@ -282,7 +282,7 @@ static void report_hidden(struct unstage_gate *gate, int count)
 }
 
 /* The turn that this brings begins the next search; not here, where the workers may be gone. */
-static void ask_for_the_rest(struct unstage_gate *gate)
+static void search_the_rest(struct unstage_gate *gate)
 {
 	const struct gate_entry *entry = gate->entries;
 
@@ -302,14 +302,14 @@ static void search_done(struct worker_job *job)
 		report_hidden(gate, search->result);
 		for (size_t i = 0; i < search->count; i++)
 			take_answer(search->entries[i], search, i);
-		ask_for_the_rest(gate);
+		search_the_rest(gate);
 	}
 	search_free(search);
 }
 
 static bool add_to_search(struct gate_search *search, struct gate_entry *entry)
 {
-	struct unstage_question *question = &search->questions[search->count];
+	struct unstage_query *question = &search->questions[search->count];
 
 	if (unstage_target_copy(&entry->target, &question->target) < 0)
 		return false;
@@ -438,8 +438,8 @@ int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const
 	return 0;
 }
 
-bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
-		       const char *pod_uid, struct unstage_view *ret)
+bool unstage_gate_check(const struct unstage_gate *gate, const char *unique_name,
+			const char *pod_uid, struct unstage_view *ret)
 {
 	const struct gate_entry *entry;
 

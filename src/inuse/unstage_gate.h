@@ -67,8 +67,8 @@ int unstage_gate_force(struct unstage_gate *gate, const char *unique_name, const
 		       struct unstage_force *force);
 
 /* False: nothing does. */
-bool unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
-		       const char *pod_uid, struct unstage_view *ret);
+bool unstage_gate_check(const struct unstage_gate *gate, const char *unique_name,
+			const char *pod_uid, struct unstage_view *ret);
 /* A hook of an observer of steps: the same in a sentence; @gate is a struct unstage_gate. */
 bool unstage_gate_explain(void *gate, const char *unique_name, const char *pod_uid,
 			  const char *name, struct failure *ret);

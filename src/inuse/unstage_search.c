@@ -42,11 +42,11 @@ void unstage_target_done(struct unstage_target *target)
 	*target = (struct unstage_target){ 0 };
 }
 
-void unstage_question_done(struct unstage_question *question)
+void unstage_query_done(struct unstage_query *question)
 {
 	(void) close_keep_errno(question->holder.pid_fd);
 	unstage_force_free(question->force);
-	directory_question_done(&question->directory);
+	directory_query_done(&question->directory);
 	unstage_target_done(&question->target);
 }
 
@@ -78,7 +78,7 @@ static dev_t number_of(const char *device_path)
 
 /* A file system of its own on the directory is unmounted, and what others have of it stays theirs:
  * no content is removed. Return: 1 it is asked about; 0 it is not there; negative errno. */
-static int ask_directory(struct unstage_question *question, const struct directory_question *like)
+static int search_directory(struct unstage_query *question, const struct directory_query *like)
 {
 	const char *path = question->target.directory;
 	cleanup_close int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -92,22 +92,22 @@ static int ask_directory(struct unstage_question *question, const struct directo
 		return failed(failure, -errno, "cannot inspect '%s'", path);
 	if (facts.stx_attributes_mask & facts.stx_attributes & STATX_ATTR_MOUNT_ROOT)
 		return 0;
-	r = directory_question_open(TAKE_FD(fd), like, &question->directory, failure);
+	r = directory_query_open(TAKE_FD(fd), like, &question->directory, failure);
 	if (r < 0)
 		return r;
-	directory_question_ask(&question->directory, &question->holder);
+	directory_query_run(&question->directory, &question->holder);
 	question->holder.sub_paths_of = question->target.pod_uid;
 	return 1;
 }
 
 /* Return: is anything to be searched for? */
-static bool ask(struct unstage_question *question, const struct directory_question *like)
+static bool search_one(struct unstage_query *question, const struct directory_query *like)
 {
 	const struct unstage_target *target = &question->target;
 	struct mount_holder *holder = &question->holder;
 
 	if (target->directory)
-		return ask_directory(question, like) > 0;
+		return search_directory(question, like) > 0;
 	if (target->mount_point && !is_mounted(target->mount_point))
 		return false;
 	holder->mount_point = target->mount_point;
@@ -119,18 +119,18 @@ static bool ask(struct unstage_question *question, const struct directory_questi
 /* ---- the pass ---- */
 
 /* Return: how many are to be searched for. */
-static size_t ask_all(struct unstage_question *questions, size_t count,
-		      struct unstage_question **asked)
+static size_t search_all(struct unstage_query *questions, size_t count,
+			 struct unstage_query **asked)
 {
-	const struct directory_question *like = NULL;
+	const struct directory_query *like = NULL;
 	size_t asked_count = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct unstage_question *question = &questions[i];
+		struct unstage_query *question = &questions[i];
 
 		question->holder = (struct mount_holder){ .pid_fd = -EBADF };
 		question->failure = (struct failure){ .error = 0 };
-		if (!ask(question, like))
+		if (!search_one(question, like))
 			continue;
 		if (question->directory.root)
 			like = &question->directory;
@@ -141,10 +141,10 @@ static size_t ask_all(struct unstage_question *questions, size_t count,
 	return asked_count;
 }
 
-int unstage_search_run(struct unstage_question *questions, size_t count, struct failure *reterr)
+int unstage_search_run(struct unstage_query *questions, size_t count, struct failure *reterr)
 {
-	cleanup_free struct unstage_question **asked =
-		calloc(count + 1, sizeof(struct unstage_question *));
+	cleanup_free struct unstage_query **asked =
+		calloc(count + 1, sizeof(struct unstage_query *));
 	cleanup_free struct mount_holder *holders = calloc(count + 1, sizeof(*holders));
 	size_t asked_count;
 	int r;
@@ -152,7 +152,7 @@ int unstage_search_run(struct unstage_question *questions, size_t count, struct 
 	assert(questions);
 	if (!asked || !holders)
 		return failed(reterr, -ENOMEM, "cannot search for mounts in other namespaces");
-	asked_count = ask_all(questions, count, asked);
+	asked_count = search_all(questions, count, asked);
 	for (size_t i = 0; i < asked_count; i++)
 		holders[i] = asked[i]->holder;
 	r = asked_count > 0 ? mount_holders_search(holders, asked_count, reterr) : 0;

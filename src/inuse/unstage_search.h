@@ -24,10 +24,10 @@ int unstage_target_copy(const struct unstage_target *target, struct unstage_targ
 void unstage_target_done(struct unstage_target *target);
 
 /* One volume that is asked about, and the answer. */
-struct unstage_question {
+struct unstage_query {
 	struct unstage_target target;
 	struct unstage_force *force; /* NULL: the search is not forced */
-	struct directory_question directory;
+	struct directory_query directory;
 	struct mount_holder holder; /* the answer; pid_fd is closed with the question */
 	struct failure failure;     /* why this one cannot be answered; error 0: it can */
 };
@@ -39,5 +39,5 @@ struct unstage_question {
  *
  * Return: as mount_holders_search().
  */
-int unstage_search_run(struct unstage_question *questions, size_t count, struct failure *reterr);
-void unstage_question_done(struct unstage_question *question);
+int unstage_search_run(struct unstage_query *questions, size_t count, struct failure *reterr);
+void unstage_query_done(struct unstage_query *question);

@@ -8,7 +8,7 @@
 #include "inuse/inuse.h"
 #include "inuse/busy_watch.h"
 #include "inuse/server_probe.h"
-#include "inuse/users_ask.h"
+#include "inuse/volume_users_search.h"
 #include "operation/operation.h"
 #include "store/store.h"
 
@@ -55,7 +55,7 @@ char *volume_users_subpaths(const struct inuse *inuse, const struct actual_volum
 	return path;
 }
 
-static void ask(struct inuse *inuse, const struct operation_ended *ended)
+static void search_users(struct inuse *inuse, const struct operation_ended *ended)
 {
 	const struct step_result *result = &ended->result;
 	const struct actual_volume *volume = actual_find(inuse->with.actual, result->unique_name);
@@ -86,7 +86,7 @@ void volume_users_note(void *userdata, const struct operation_ended *ended)
 	assert(inuse && ended);
 	stuck_policy_note(inuse, ended);
 	if (step_takes_down(result->kind) && result->error == -EBUSY)
-		ask(inuse, ended);
+		search_users(inuse, ended);
 	else
 		busy_watch_over(inuse->users, result->unique_name, result->pod_uid ?: "");
 }
@@ -193,7 +193,7 @@ static void add_attempt(const struct inuse *inuse, const struct busy_view *view,
 	char attempts[ATTEMPT_TEXT_BYTES];
 	struct operation_view step;
 
-	if (!operation_look(*inuse->with.operations, view->unique_name, view->pod_uid, &step) ||
+	if (!operation_find(*inuse->with.operations, view->unique_name, view->pod_uid, &step) ||
 	    step.attempts == 0 || step.retry_usec == 0)
 		return;
 	attempt_text(step.attempts, step.failing_usec, step.retry_usec, true, attempts);
@@ -256,7 +256,7 @@ void volume_users_view(const void *box, struct cJSON *item, const char *unique_n
 	struct busy_view view;
 	struct cJSON *users;
 
-	if (!busy_watch_look(inuse->users, unique_name, pod_uid, &view) || !view.holders ||
+	if (!busy_watch_check(inuse->users, unique_name, pod_uid, &view) || !view.holders ||
 	    view.holders->total == 0)
 		return;
 	users = json_add_object(item, "users");
@@ -272,7 +272,7 @@ void volume_users_append(const struct inuse *inuse, const char *unique_name, con
 	char users[USERS_TEXT_BYTES];
 	struct busy_view view;
 
-	if (!busy_watch_look(inuse->users, unique_name, pod_uid, &view) || !view.holders ||
+	if (!busy_watch_check(inuse->users, unique_name, pod_uid, &view) || !view.holders ||
 	    view.holders->total == 0)
 		return;
 	volume_users_print(view.holders, users);

@@ -116,7 +116,7 @@ static int stat_error(int directory_fd, struct stat *ret)
 	return errno;
 }
 
-int file_system_fault_look(int directory_fd, bool was_read_only, struct file_system_fault *ret)
+int file_system_fault_check(int directory_fd, bool was_read_only, struct file_system_fault *ret)
 {
 	struct statfs file_system;
 	struct stat status;

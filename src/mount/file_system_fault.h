@@ -22,13 +22,13 @@ struct file_system_fault {
 };
 
 /**
- * file_system_fault_look - [worker]
+ * file_system_fault_check - [worker]
  * @directory_fd:     in it, O_PATH too
  * @was_read_only:    so it was mounted: that it is read-only is no fault
  *
  * Return: 0; negative errno when it cannot be found out, and @ret says nothing.
  */
-int file_system_fault_look(int directory_fd, bool was_read_only, struct file_system_fault *ret);
+int file_system_fault_check(int directory_fd, bool was_read_only, struct file_system_fault *ret);
 
 /* statfs(2)'s and fanotify's f_fsid as one number. */
 uint64_t file_system_id(const int fsid[2]);

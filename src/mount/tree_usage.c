@@ -22,7 +22,7 @@ struct tree_count {
 	struct tree_usage usage;
 };
 
-int tree_usage_ask(int directory_fd, struct tree_usage *ret)
+int tree_usage_query(int directory_fd, struct tree_usage *ret)
 {
 	cleanup_close int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct capacity_usage usage;
@@ -96,7 +96,7 @@ int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *r
 	int r;
 
 	assert(directory_fd >= 0 && ret);
-	if (tree_usage_ask(directory_fd, ret) == 0)
+	if (tree_usage_query(directory_fd, ret) == 0)
 		return 0;
 	r = tree_count_new(directory_fd, &count);
 	if (r < 0)

@@ -113,7 +113,7 @@ static struct key_record *find_match(const struct key_table *table, const struct
 }
 
 /* Another operation than the one that failed need not wait: kubelet's rule as well. */
-static int ask(const struct key_record *record, const char *name, uint64_t now_usec)
+static int check_key(const struct key_record *record, const char *name, uint64_t now_usec)
 {
 	if (record && record->pending)
 		return -EBUSY;
@@ -127,7 +127,7 @@ int key_may_begin(const struct key_table *table, const struct operation_key *key
 {
 	assert(table && key && name);
 	assert(key->volume && key->pod && key->node);
-	return ask(find_match(table, key), name, now_usec);
+	return check_key(find_match(table, key), name, now_usec);
 }
 
 static int volume_add(struct key_table *table, const char *name, struct key_volume **ret)
@@ -218,7 +218,7 @@ int key_begin(struct key_table *table, const struct operation_key *key, const ch
 	assert(table && key && name && ret);
 	assert(key->volume && key->pod && key->node);
 	record = find_match(table, key);
-	r = ask(record, name, now_usec);
+	r = check_key(record, name, now_usec);
 	if (r < 0)
 		return r;
 

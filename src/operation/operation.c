@@ -175,7 +175,7 @@ static void operation_end(struct operation *operation)
 		.stage_count = attempt_times(&operation->attempt),
 	};
 
-	patience_end(operation);
+	hang_timer_stop(operation);
 	operation->failed_usec = now_usec;
 	operation->last_failure = failure_drop(operation->last_failure);
 	operation->failed_at = ended.report->failed_at ?: attempt_stage_name(&operation->attempt);
@@ -376,7 +376,7 @@ static void start(struct operations *operations, struct operation *operation,
 	if (attempt->is_over || !attempt_start(attempt))
 		end_later(operations, operation);
 	else
-		patience_begin(operation);
+		hang_timer_start(operation);
 }
 
 static void take_failure(struct operation *operation, struct operation *before)
@@ -513,7 +513,7 @@ int operations_new(const struct operations_options *options, struct operations *
 	if (r >= 0)
 		r = retry_queue_new(options->event, on_later_due, operations, &operations->later);
 	if (r >= 0)
-		r = retry_queue_new(options->event, patience_on_due, operations,
+		r = retry_queue_new(options->event, hang_timer_on_due, operations,
 				    &operations->running);
 	if (r >= 0)
 		r = sd_event_add_defer(options->event, &operations->over_source, on_over,
@@ -530,7 +530,7 @@ int operations_new(const struct operations_options *options, struct operations *
 
 static void leave(struct operations *operations, struct operation *operation)
 {
-	patience_end(operation);
+	hang_timer_stop(operation);
 	operation->operations = NULL;
 	operation->record = NULL;
 	/* A thread still has it, and takes it along when it comes back. */

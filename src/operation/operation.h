@@ -150,7 +150,7 @@ struct operation_view {
 	const struct ownership_progress *progress; /* of a long walk; begun_usec 0: none */
 };
 /**
- * operation_look - the operation of a pod's volume that runs or backs off
+ * operation_find - the operation of a pod's volume that runs or backs off
  * @pod_uid: "" or NULL: the one of the whole volume
  *
  * A record of failure is kept until a success, a cancellation, or until it was not submitted again:
@@ -158,11 +158,11 @@ struct operation_view {
  *
  * Return: false when there is none, and @ret is not written.
  */
-bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
+bool operation_find(struct operations *operations, const char *unique_name, const char *pod_uid,
 		    struct operation_view *ret);
 
 /* The operation that keeps every other one of this pod's volume from starting: it runs on another
- * pod's mount of the volume, or on the whole volume. As operation_look(). */
+ * pod's mount of the volume, or on the whole volume. As operation_find(). */
 bool operation_in_way(struct operations *operations, const char *unique_name, const char *pod_uid,
 		      struct operation_view *ret);
 

@@ -63,7 +63,7 @@ struct operation_view operation_view_of(struct operation *operation)
 	};
 }
 
-bool operation_look(struct operations *operations, const char *unique_name, const char *pod_uid,
+bool operation_find(struct operations *operations, const char *unique_name, const char *pod_uid,
 		    struct operation_view *ret)
 {
 	struct key_record *record;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record - what an operation is made of; for operation.c, operation_view.c and patience.c alone
+ * record - what an operation is made of; for operation.c, operation_view.c and hang_timer.c alone
  *
  * Of one that runs only what is atomic may be read, and what belongs to the loop.
  */
@@ -25,8 +25,8 @@ struct operation {
 	uint64_t requested_usec;       /* of a publish: when its mount was first wanted */
 	uint64_t begun_usec;
 	uint64_t failed_usec;
-	uint64_t alive_usec; /* the last sign of life: the limit of its time counts from here */
-	uint64_t told_usec;  /* since when the stage runs that was reported last */
+	uint64_t alive_usec;    /* the last sign of life: the limit of its time counts from here */
+	uint64_t reported_usec; /* since when the stage runs that was reported last */
 	const struct failure *last_failure; /* kept; of the attempt before, then of this one */
 	const char *failed_at;              /* a stage or CSI call of the last attempt; or NULL */
 	char awaits[64];                    /* the driver that a failed one waits for */
@@ -54,10 +54,10 @@ struct operations {
 
 struct operation_view operation_view_of(struct operation *operation);
 
-/* ---- patience.c ---- */
+/* ---- hang_timer.c ---- */
 
 /* It runs; once it takes long options.slow is called. */
-void patience_begin(struct operation *operation);
-void patience_end(struct operation *operation);
+void hang_timer_start(struct operation *operation);
+void hang_timer_stop(struct operation *operation);
 /* A retry_queue's: one of the operations that run takes long. */
-void patience_on_due(void *userdata, struct retry_entry *entry);
+void hang_timer_on_due(void *userdata, struct retry_entry *entry);

@@ -90,7 +90,7 @@ static struct directory_job *job_free(struct directory_job *job)
 
 static int choose(struct directory_job *job)
 {
-	const struct volume_wish wish = {
+	const struct volume_order wish = {
 		.base_paths = (const char *const *) job->base_paths,
 		.count = job->base_count,
 		.name = job->name,
@@ -146,7 +146,7 @@ static int run(struct directory_job *job)
 	case DIRECTORY_REMOVE:
 		return volume_directory_remove(&directory, &job->why);
 	case DIRECTORY_SNAPSHOT_LOOK:
-		return volume_snapshot_look(&directory, &job->facts, &job->why);
+		return volume_snapshot_sync(&directory, &job->facts, &job->why);
 	case DIRECTORY_SNAPSHOT:
 		break; /* it has a source */
 	}
@@ -397,8 +397,8 @@ void volume_directories_changed(struct volume_directories *directories, const ch
 {
 	if (!directories)
 		return;
-	local_provisioner_look_again(directories->provisioner, volume);
-	local_snapshotter_look_again(directories->snapshotter);
+	local_provisioner_resync(directories->provisioner, volume);
+	local_snapshotter_resync(directories->snapshotter);
 }
 
 void volume_directories_stop(struct volume_directories *directories)

@@ -562,7 +562,7 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
 	return NULL;
 }
 
-void manifest_dir_look(struct manifest_dir *dir, const char *name)
+void manifest_dir_check(struct manifest_dir *dir, const char *name)
 {
 	add_look(dir, name, 0);
 	if (dir->running == JOB_NONE)

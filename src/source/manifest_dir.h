@@ -57,7 +57,7 @@ int manifest_dir_new(sd_event *event, const char *path, uint64_t settle_usec,
 struct manifest_dir *manifest_dir_free(struct manifest_dir *dir);
 
 /* Look at this file. No memory: the directory is listed later instead. */
-void manifest_dir_look(struct manifest_dir *dir, const char *name);
+void manifest_dir_check(struct manifest_dir *dir, const char *name);
 /* List the directory after a while, ever longer ones: what was looked at could not be used. */
 void manifest_dir_list_later(struct manifest_dir *dir);
 

@@ -177,7 +177,7 @@ static void read_open_file(struct manifest_file *file, int fd, const struct stat
 }
 
 /* What the name leads to is gone, and the name is not: it was not removed. */
-static void look_at_link(struct manifest_file *file, int directory_fd)
+static void stat_link(struct manifest_file *file, int directory_fd)
 {
 	struct stat status;
 
@@ -188,7 +188,7 @@ static void look_at_link(struct manifest_file *file, int directory_fd)
 }
 
 /* Not to wait at a FIFO put there; regular files know no O_NONBLOCK. */
-static void look(struct manifest_file *file, int directory_fd, uint64_t known_text)
+static void stat_file(struct manifest_file *file, int directory_fd, uint64_t known_text)
 {
 	cleanup_close int fd = -EBADF;
 	struct stat status;
@@ -196,7 +196,7 @@ static void look(struct manifest_file *file, int directory_fd, uint64_t known_te
 	fd = openat(directory_fd, file->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	file->is_present = fd >= 0 || errno != ENOENT;
 	if (fd < 0 && !file->is_present) {
-		look_at_link(file, directory_fd);
+		stat_link(file, directory_fd);
 		return;
 	}
 	if (fd < 0 || fstat(fd, &status) < 0) {
@@ -221,7 +221,7 @@ struct manifest_file *manifest_file_read(int directory_fd, const char *name, uin
 	if (!file)
 		return NULL;
 	memcpy(file->name, name, length);
-	look(file, directory_fd, known_text);
+	stat_file(file, directory_fd, known_text);
 	/* Differs from whatever the next listing finds: then it is read again. */
 	if (manifest_error_passes(file->failure.error))
 		file->identity = (struct manifest_identity){ 0 };

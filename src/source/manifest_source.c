@@ -208,7 +208,7 @@ static void lose_entry(struct manifest_source *source, struct manifest_entry *en
 {
 	touch_deletion_batch(source);
 	if (manifest_deletion_batch_lose(&source->deletion_batch, entry) < 0) {
-		manifest_dir_look(source->dir, entry->name);
+		manifest_dir_check(source->dir, entry->name);
 		return;
 	}
 	source->has_news |= entry->note_count > 0;
@@ -251,7 +251,7 @@ static void on_unread(struct manifest_entry *entry, void *userdata)
 	struct manifest_source *source = userdata;
 
 	entry->identity = (struct manifest_identity){ 0 };
-	manifest_dir_look(source->dir, entry->name);
+	manifest_dir_check(source->dir, entry->name);
 }
 
 static uint64_t on_known_text(const char *name, void *userdata)
@@ -283,7 +283,7 @@ static void on_looked(struct manifest_file *file, void *userdata)
 		if (r != -EAGAIN)
 			log_message(LOG_ERR, "manifest '%s': out of memory, reading it again",
 				    file->name);
-		manifest_dir_look(source->dir, file->name);
+		manifest_dir_check(source->dir, file->name);
 		return;
 	}
 	if (is_new)
@@ -306,7 +306,7 @@ static void take_listing(struct manifest_source *source, const struct manifest_l
 		if (entry)
 			entry->scan = source->scan;
 		if (!entry || !manifest_identity_is_same(&entry->identity, &listed->identity))
-			manifest_dir_look(source->dir, listed->name);
+			manifest_dir_check(source->dir, listed->name);
 	}
 	HASH_ITER (hh, source->catalog.entries, entry, next) {
 		if (entry->scan == source->scan)
@@ -406,7 +406,7 @@ static int watch_again(struct manifest_source *source)
 
 /* ---- the end of every event ---- */
 
-static void look_at(struct manifest_source *source, struct manifest_key *key)
+static void read_key(struct manifest_source *source, struct manifest_key *key)
 {
 	if (key->definitions && key->is_kept) {
 		key->is_kept = false;
@@ -429,7 +429,7 @@ static void finish(struct manifest_source *source)
 	struct manifest_key *key;
 
 	while ((key = manifest_catalog_take_affected(&source->catalog)))
-		look_at(source, key);
+		read_key(source, key);
 	check_ready(source);
 	if (!source->has_news && !source->apply.has_news)
 		return;

@@ -89,7 +89,7 @@ static int visit_volume(int plugin_fd, const char *name, const struct found_leve
 				       .block = level->block,
 				       .sub_paths = level->sub_paths };
 
-	if (found_look(plugin_fd, name, &facts) == -ENOENT)
+	if (found_stat(plugin_fd, name, &facts) == -ENOENT)
 		return 0;
 	volume.is_mount_point = found_is_mounted(plugin_fd, name);
 	return found_append(level->list, &volume);

@@ -89,7 +89,7 @@ int found_append(struct found_list *list, const struct found_volume *volume)
 
 /* ---- one level ---- */
 
-int found_look(int fd, const char *name, struct statx *ret)
+int found_stat(int fd, const char *name, struct statx *ret)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 
@@ -104,7 +104,7 @@ static bool is_mount_root(const struct statx *facts)
 bool found_is_mounted(int fd, const char *name)
 {
 	struct statx facts;
-	int error = found_look(fd, name, &facts);
+	int error = found_stat(fd, name, &facts);
 
 	return error < 0 ? error != -ENOENT : is_mount_root(&facts);
 }
@@ -113,7 +113,7 @@ int found_open(int fd, const char *name, DIR **ret)
 {
 	cleanup_close int directory_fd = -EBADF;
 	struct statx facts;
-	int error = found_look(fd, name, &facts);
+	int error = found_stat(fd, name, &facts);
 
 	*ret = NULL;
 	if (error == -ENOENT)
@@ -166,7 +166,7 @@ static ssize_t read_file(int directory_fd, char *buffer, size_t size, struct fai
 	cleanup_close int fd = -EBADF;
 	struct statx facts;
 	ssize_t length;
-	int error = found_look(directory_fd, VOL_DATA_FILE, &facts);
+	int error = found_stat(directory_fd, VOL_DATA_FILE, &facts);
 
 	if (error == 0 && (!S_ISREG(facts.stx_mode) || is_mount_root(&facts)))
 		return failed_plain(reterr, -EINVAL, "%s is not a plain file", VOL_DATA_FILE);

@@ -28,7 +28,7 @@ struct found_level {
 typedef int found_visit_fn(int fd, const char *name, const struct found_level *level);
 
 /* Type and attributes of a name, no more. Return: 0 or a negative errno. */
-int found_look(int fd, const char *name, struct statx *ret);
+int found_stat(int fd, const char *name, struct statx *ret);
 /* Is it a mount point, or a mount whose server is gone? False when there is nothing. */
 bool found_is_mounted(int fd, const char *name);
 

@@ -98,7 +98,7 @@ static void lose(const struct populator *populator)
 		populator->options.lost(populator->options.userdata);
 }
 
-static struct known_pod *know(struct populator *populator, const struct object *pod)
+static struct known_pod *ensure_known(struct populator *populator, const struct object *pod)
 {
 	struct known_pod *known = find_known(populator, pod->meta.uid);
 
@@ -346,7 +346,7 @@ static bool must_wait(const struct populator *populator, const struct object *po
 }
 
 /* An error keeps what was wanted before: a claim that vanished does not unmount a running pod. */
-static void look(struct populator *populator, struct known_pod *known, uint64_t now_usec)
+static void resolve_pod(struct populator *populator, struct known_pod *known, uint64_t now_usec)
 {
 	const struct object *pod = known->pod;
 
@@ -378,11 +378,11 @@ static void change_pod(struct populator *populator, const struct object *pod, ui
 		forget(populator, pod);
 		return;
 	}
-	known = know(populator, pod);
+	known = ensure_known(populator, pod);
 	if (!known)
 		return;
 	known->pass = populator->pass;
-	look(populator, known, now_usec);
+	resolve_pod(populator, known, now_usec);
 }
 
 /* ---- what changed ---- */
@@ -462,7 +462,7 @@ static void change_reference(struct populator *populator, const struct object_re
 	size_t count = pods_of(populator, reference, &pods);
 
 	for (size_t i = 0; i < count; i++) {
-		look(populator, pods[i], now_usec);
+		resolve_pod(populator, pods[i], now_usec);
 		renew_volumes(populator, pods[i]->uid, reference);
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * claim_statistics - see status.h
  *
- * The answer of statistics_ask() is kept as a table, one row for each claim, however many pods
+ * The answer of statistics_request() is kept as a table, one row for each claim, however many pods
  * have it. Nothing is asked while there is no reader: a node without Prometheus wakes up for
  * nothing. What is a few minutes old is no longer reported, as for a node that was not looked at.
  */
@@ -67,8 +67,8 @@ struct row {
 
 struct claim_statistics {
 	struct statistics *statistics;
-	struct statistics_call *call;   /* NULL: nothing is asked */
-	uint64_t asked_usec, told_usec; /* 0 never */
+	struct statistics_call *call;       /* NULL: nothing is asked */
+	uint64_t asked_usec, reported_usec; /* 0 never */
 	struct row *rows;
 	size_t count;
 	char *texts; /* NULL: nothing was reported, or there was no memory for it */
@@ -210,20 +210,21 @@ static void on_statistics(void *userdata, struct cJSON *tree)
 
 	claims->call = NULL;
 	forget(claims);
-	claims->told_usec = monotonic_usec();
+	claims->reported_usec = monotonic_usec();
 	keep(claims, json_get(tree, "items"));
 	json_free(tree);
 }
 
 /* What cannot be asked now is asked at the next request. */
-static void ask(struct claim_statistics *claims)
+static void start_query(struct claim_statistics *claims)
 {
 	uint64_t now_usec = monotonic_usec();
 
 	if (claims->call || (claims->asked_usec && now_usec - claims->asked_usec < ASK_AFTER_USEC))
 		return;
-	if (statistics_ask(claims->statistics, &(struct statistics_about){ .claims_only = true },
-			   on_statistics, claims, &claims->call) >= 0)
+	if (statistics_request(claims->statistics,
+			       &(struct statistics_about){ .claims_only = true }, on_statistics,
+			       claims, &claims->call) >= 0)
 		claims->asked_usec = now_usec;
 }
 
@@ -248,9 +249,9 @@ static void print_gauge(const struct claim_statistics *claims, enum gauge gauge,
 void claim_statistics_print(struct claim_statistics *claims, FILE *file)
 {
 	assert(claims && file);
-	if (claims->texts && monotonic_usec() - claims->told_usec >= FORGET_USEC)
+	if (claims->texts && monotonic_usec() - claims->reported_usec >= FORGET_USEC)
 		forget(claims);
 	for (enum gauge gauge = 0; gauge < GAUGES; gauge++)
 		print_gauge(claims, gauge, file);
-	ask(claims);
+	start_query(claims);
 }

@@ -22,7 +22,7 @@
 /* ---- asking, on a thread ---- */
 
 /* A quota of btrfs does not show in statfs. False: it has none. */
-static bool ask_quota(const char *path, struct fullness *ret)
+static bool query_quota(const char *path, struct fullness *ret)
 {
 	struct capacity_usage usage;
 	uint64_t left;
@@ -36,7 +36,7 @@ static bool ask_quota(const char *path, struct fullness *ret)
 	return true;
 }
 
-void fullness_ask_file_system(const char *path, struct fullness *ret)
+void fullness_query_file_system(const char *path, struct fullness *ret)
 {
 	struct statfs answer;
 	uint64_t block;
@@ -56,7 +56,7 @@ void fullness_ask_file_system(const char *path, struct fullness *ret)
 	ret->inodes_used = answer.f_files - answer.f_ffree;
 	/* A pseudo file system has no blocks, and nothing in it takes any. */
 	ret->is_shared = answer.f_blocks > 0 &&
-			 !(answer.f_type == BTRFS_SUPER_MAGIC && ask_quota(path, ret));
+			 !(answer.f_type == BTRFS_SUPER_MAGIC && query_quota(path, ret));
 }
 
 /* Is all of its file system shown there? Then the numbers of that are its own. */
@@ -73,18 +73,18 @@ static bool shows_all(struct mount_table *table, int fd)
 }
 
 /* Capacity and what is left are the file system's. */
-void fullness_ask_directory(struct mount_table *table, const char *path, struct fullness *ret)
+void fullness_query_directory(struct mount_table *table, const char *path, struct fullness *ret)
 {
 	struct failure failure;
 	cleanup_close int fd = -EBADF;
 	struct tree_usage usage;
 
-	fullness_ask_file_system(path, ret);
+	fullness_query_file_system(path, ret);
 	if (ret->error < 0 || !ret->is_shared)
 		return;
 	fd = open_host_path(path, O_PATH | O_DIRECTORY, &failure);
 	ret->is_shared = fd >= 0 && !shows_all(table, fd);
-	if (!ret->is_shared || tree_usage_ask(fd, &usage) < 0)
+	if (!ret->is_shared || tree_usage_query(fd, &usage) < 0)
 		return;
 	ret->is_shared = false;
 	ret->used = usage.bytes;
@@ -92,7 +92,7 @@ void fullness_ask_directory(struct mount_table *table, const char *path, struct 
 }
 
 /* Of a device only its size is known. */
-void fullness_ask_device(const char *path, struct fullness *ret)
+void fullness_query_device(const char *path, struct fullness *ret)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 

@@ -36,12 +36,12 @@ struct fullness {
 
 /* Of the file system that the path lies on; a quota group of btrfs is asked in its place. [worker]
  */
-void fullness_ask_file_system(const char *path, struct fullness *ret);
+void fullness_query_file_system(const char *path, struct fullness *ret);
 /* The same of a volume that may be a directory of one: a project quota is asked, and is_shared says
  * whether its files are to be counted. [worker] */
-void fullness_ask_directory(struct mount_table *table, const char *path, struct fullness *ret);
+void fullness_query_directory(struct mount_table *table, const char *path, struct fullness *ret);
 /* Of a device only its size is known. [worker] */
-void fullness_ask_device(const char *path, struct fullness *ret);
+void fullness_query_device(const char *path, struct fullness *ret);
 /* What a plugin answered. @failure: NULL: it did. */
 void fullness_take_metrics(struct fullness *fullness, const struct volume_metrics *metrics,
 			   const struct failure *failure);

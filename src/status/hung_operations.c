@@ -19,9 +19,9 @@
 
 /* The pod of an unmount may have left the store: then its volume's object tells. What has the pod's
  * uid in its name may be no PersistentVolume, though there is one that is called as it is. */
-static const struct object *told_object(const struct reporter *reporter,
-					const struct operation_view *view,
-					const struct actual_volume *volume)
+static const struct object *reported_object(const struct reporter *reporter,
+					    const struct operation_view *view,
+					    const struct actual_volume *volume)
 {
 	if (view->pod || !volume || !*reporter->store)
 		return view->pod;
@@ -33,7 +33,7 @@ static const struct object *told_object(const struct reporter *reporter,
 static void report(const struct reporter *reporter, const struct operation_view *view,
 		   const struct actual_volume *volume, const char *text)
 {
-	const struct object *about = told_object(reporter, view, volume);
+	const struct object *about = reported_object(reporter, view, volume);
 	bool is_stuck = view->pace == PACE_STUCK, has_failed = view->attempts > 0;
 	char event[EVENT_TEXT_BYTES], since[VIEW_TIME_BYTES];
 

@@ -163,7 +163,7 @@ static bool is_mounted(const struct volume_row *row)
 }
 
 /* By the name in the pod: two names of one claim are mounted, or not, as one. */
-static int look_at_wanted(const struct volume_row *row, void *userdata)
+static int check_wanted(const struct volume_row *row, void *userdata)
 {
 	struct look *look = userdata;
 
@@ -215,8 +215,8 @@ static void explain_missing(const struct mount_waiters_options *options, const s
 }
 
 /* 0 all mounted; -EINPROGRESS with every volume that is not. */
-static int look_for_mounted(const struct mount_waiters_options *options, const struct pod *pod,
-			    struct failure *reterr)
+static int check_mounted(const struct mount_waiters_options *options, const struct pod *pod,
+			 struct failure *reterr)
 {
 	reterr->text[0] = '\0';
 	for (size_t i = 0; i < pod->volume_count; i++) {
@@ -227,7 +227,7 @@ static int look_for_mounted(const struct mount_waiters_options *options, const s
 
 		if (!use.mounted && !use.as_device)
 			continue;
-		(void) volume_rows_of_pod(options->tables, pod->object->meta.uid, look_at_wanted,
+		(void) volume_rows_of_pod(options->tables, pod->object->meta.uid, check_wanted,
 					  &look);
 		if (look.found)
 			continue;
@@ -254,7 +254,7 @@ static bool is_hopeless(const struct mount_waiters_options *options, const struc
 }
 
 /* Any row will do, wanted or not: the pod is not free of volumes. */
-static int look_at_left(const struct volume_row *row, void *userdata)
+static int check_left(const struct volume_row *row, void *userdata)
 {
 	struct look *look = userdata;
 
@@ -264,12 +264,12 @@ static int look_at_left(const struct volume_row *row, void *userdata)
 }
 
 /* Unlike kubelet's, an uncertain entry counts as left: it may be a mount. */
-static int look_for_unmounted(const struct mount_waiters_options *options, const char *pod_uid,
-			      struct failure *reterr)
+static int check_unmounted(const struct mount_waiters_options *options, const char *pod_uid,
+			   struct failure *reterr)
 {
 	struct look look = { .found = false };
 
-	(void) volume_rows_of_pod(options->tables, pod_uid, look_at_left, &look);
+	(void) volume_rows_of_pod(options->tables, pod_uid, check_left, &look);
 	if (!look.has_in_the_way)
 		return 0;
 	if (is_mounted(&look.in_the_way))
@@ -281,7 +281,7 @@ static int look_for_unmounted(const struct mount_waiters_options *options, const
 	return -EINPROGRESS;
 }
 
-static int look_at_pod(struct mount_wait *wait, struct failure *reterr)
+static int check_pod(struct mount_wait *wait, struct failure *reterr)
 {
 	const struct mount_waiters_options *options = &wait->waits->options;
 	const struct object *pod =
@@ -291,17 +291,17 @@ static int look_at_pod(struct mount_wait *wait, struct failure *reterr)
 	if (!pod || strcmp(pod->meta.uid, wait->uid) != 0)
 		return failed_plain(reterr, -ENOENT, "pod '%s/%s' was deleted", wait->name_space,
 				    wait->name);
-	r = look_for_mounted(options, pod->pod, reterr);
+	r = check_mounted(options, pod->pod, reterr);
 	return r < 0 && is_hopeless(options, pod, reterr) ? -EIO : r;
 }
 
 /* May free the wait: the caller must not look at it again. */
-static void look_at(struct mount_wait *wait)
+static void check_wait(struct mount_wait *wait)
 {
 	struct failure why = { .error = 0 };
 	int r = wait->what == WAIT_UNMOUNTED
-			? look_for_unmounted(&wait->waits->options, wait->uid, &why)
-			: look_at_pod(wait, &why);
+			? check_unmounted(&wait->waits->options, wait->uid, &why)
+			: check_pod(wait, &why);
 
 	if (r == 0)
 		finish(wait, 0, NULL);
@@ -322,7 +322,7 @@ void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid)
 	/* The last wait frees its list: read what comes next before looking. */
 	for (wait = pod->waits; wait; wait = next) {
 		next = wait->next;
-		look_at(wait);
+		check_wait(wait);
 	}
 }
 
@@ -335,7 +335,7 @@ static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 		(void) sd_event_source_set_time(wait->timer, wait->deadline_usec);
 		(void) sd_event_source_set_enabled(wait->timer, SD_EVENT_ONESHOT);
 	}
-	look_at(wait);
+	check_wait(wait);
 	return 0;
 }
 

@@ -83,7 +83,8 @@ static void mark(struct pod_conditions *conditions, struct known_pod *pod)
 }
 
 /* Without memory for it the condition is shown all the same, and no watch hears when it changes. */
-static struct known_pod *know(struct pod_conditions *conditions, const struct object *object)
+static struct known_pod *ensure_known(struct pod_conditions *conditions,
+				      const struct object *object)
 {
 	const struct object_meta *meta = &object->meta;
 	size_t uid = strlen(meta->uid) + 1, name_space = strlen(meta->name_space) + 1;
@@ -103,14 +104,14 @@ static struct known_pod *know(struct pod_conditions *conditions, const struct ob
 	return pod;
 }
 
-bool pod_conditions_looked(struct pod_conditions *conditions, const struct object *pod)
+bool pod_conditions_resolved(struct pod_conditions *conditions, const struct object *pod)
 {
 	struct known_pod *known = find(conditions, pod->meta.uid);
 
 	if (!conditions)
 		return false;
 	if (!known)
-		known = know(conditions, pod);
+		known = ensure_known(conditions, pod);
 	if (known)
 		mark(conditions, known);
 	return known != NULL;
@@ -160,7 +161,7 @@ static bool is_expected(const struct pod_conditions *conditions, const struct kn
 		desired_errors(conditions->options.reporter->tables->desired, pod->uid));
 }
 
-static void look_at(struct pod_conditions *conditions, struct known_pod *pod)
+static void update_pod(struct pod_conditions *conditions, struct known_pod *pod)
 {
 	struct store *store = *conditions->options.reporter->store;
 	const struct store_key key = { KIND_POD, pod->name_space, pod->name };
@@ -188,7 +189,7 @@ void pod_conditions_settle(struct pod_conditions *conditions)
 	while (conditions && (pod = conditions->due)) {
 		conditions->due = pod->next;
 		pod->is_due = false;
-		look_at(conditions, pod);
+		update_pod(conditions, pod);
 	}
 }
 

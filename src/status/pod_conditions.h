@@ -34,7 +34,7 @@ int pod_conditions_new(const struct pod_conditions_options *options, struct pod_
 struct pod_conditions *pod_conditions_free(struct pod_conditions *conditions);
 
 /* The pod was looked up: it is known from now on while it has volumes here. Return: as below. */
-bool pod_conditions_looked(struct pod_conditions *conditions, const struct object *pod);
+bool pod_conditions_resolved(struct pod_conditions *conditions, const struct object *pod);
 /* Something of the pod, or of a volume of several, may have changed: pod_conditions_settle() looks.
  * Return: is there anything to look at? */
 bool pod_conditions_changed(struct pod_conditions *conditions, const char *pod_uid);

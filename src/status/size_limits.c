@@ -230,7 +230,7 @@ static void count_done(struct worker_job *job)
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	size_limits_look(userdata);
+	size_limits_check(userdata);
 	return 0;
 }
 
@@ -260,7 +260,7 @@ static void go_on(struct size_limits *limits)
 		arm(limits);
 }
 
-void size_limits_look(struct size_limits *limits)
+void size_limits_check(struct size_limits *limits)
 {
 	if (!limits || limits->count || !limits->list)
 		return;
@@ -305,7 +305,7 @@ void size_limits_step_ended(void *userdata, const struct operation_ended *ended)
 		limits->timer = sd_event_source_disable_unref(limits->timer);
 }
 
-void size_limits_look_at_all(struct size_limits *limits)
+void size_limits_check_all(struct size_limits *limits)
 {
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;

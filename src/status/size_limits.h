@@ -29,9 +29,9 @@ struct size_limits *size_limits_free(struct size_limits *limits);
  * table followed it. */
 void size_limits_step_ended(void *limits, const struct operation_ended *ended);
 /* What is mounted since before the start counts, too. */
-void size_limits_look_at_all(struct size_limits *limits);
+void size_limits_check_all(struct size_limits *limits);
 /* A view asks: counts now, unless it is counting. */
-void size_limits_look(struct size_limits *limits);
+void size_limits_check(struct size_limits *limits);
 /* What is said of a volume that is over its limit; NULL: it is not known to be. */
 const char *size_limits_find(const struct size_limits *limits, const char *unique_name);
 /* In Prometheus' form. */

@@ -87,7 +87,7 @@ struct statistics {
 /* ---- asking, on a thread ---- */
 
 /* False: the file system is to be asked. */
-static bool ask_plugin_here(struct probe *probe)
+static bool query_plugin_here(struct probe *probe)
 {
 	const struct volume_request request = {
 		.host = probe->statistics->options.host,
@@ -113,22 +113,22 @@ static struct worker_pool *probe_run(struct worker_job *job)
 {
 	struct probe *probe = (struct probe *) job;
 
-	if (ask_plugin_here(probe))
+	if (query_plugin_here(probe))
 		return NULL;
 	if (probe->block)
-		fullness_ask_device(probe->path, &probe->fullness);
+		fullness_query_device(probe->path, &probe->fullness);
 	else if (probe->is_directory)
-		fullness_ask_directory(probe->statistics->options.host->mount_table, probe->path,
-				       &probe->fullness);
+		fullness_query_directory(probe->statistics->options.host->mount_table, probe->path,
+					 &probe->fullness);
 	else
-		fullness_ask_file_system(probe->path, &probe->fullness);
+		fullness_query_file_system(probe->path, &probe->fullness);
 	return NULL;
 }
 
 /* ---- answers ---- */
 
 /* As directory_usage_want(). */
-static int look_at_count(struct probe *probe)
+static int check_count(struct probe *probe)
 {
 	struct fullness *fullness = &probe->fullness;
 	struct usage_view view;
@@ -152,7 +152,7 @@ static void describe_silence(struct cJSON *item, struct probe *probe)
 	char text[64];
 
 	if (probe->is_counted) {
-		(void) look_at_count(probe);
+		(void) check_count(probe);
 		fullness_describe(item, &probe->fullness, false);
 		return;
 	}
@@ -254,7 +254,7 @@ static void probe_done(struct worker_job *job)
 	struct probe *probe = (struct probe *) job;
 
 	probe->is_counted =
-		probe->is_directory && probe->fullness.is_shared && look_at_count(probe) > 0;
+		probe->is_directory && probe->fullness.is_shared && check_count(probe) > 0;
 	if (!probe->is_counted)
 		probe_over(probe);
 	else if (!probe->waiters)
@@ -269,7 +269,7 @@ void statistics_counted(void *userdata, const char *path)
 	HASH_FIND_STR(statistics->probes, path, probe);
 	if (!probe || !probe->is_counted)
 		return;
-	(void) look_at_count(probe);
+	(void) check_count(probe);
 	probe_over(probe);
 }
 
@@ -291,7 +291,7 @@ static void on_plugin_metrics(void *userdata, const struct volume_metrics *metri
 }
 
 /* A driver that is not there is not waited for: the file system may know. */
-static bool ask_plugin(struct probe *probe, const struct volume_row *row)
+static bool query_plugin(struct probe *probe, const struct volume_row *row)
 {
 	const struct volume_plugin *plugin = row->have->plugin;
 	const struct volume_request request = {
@@ -349,7 +349,7 @@ static struct probe *probe_new(struct statistics *statistics, const struct volum
 		probe_release(probe);
 		return NULL;
 	}
-	if (!ask_plugin(probe, row))
+	if (!query_plugin(probe, row))
 		worker_submit(statistics->pool, &probe->job);
 	return probe;
 }
@@ -406,8 +406,8 @@ static int add_row(const struct volume_row *row, void *userdata)
 	return wait_for(call, item, row);
 }
 
-int statistics_ask(struct statistics *statistics, const struct statistics_about *about,
-		   statistics_fn *done, void *userdata, struct statistics_call **ret)
+int statistics_request(struct statistics *statistics, const struct statistics_about *about,
+		       statistics_fn *done, void *userdata, struct statistics_call **ret)
 {
 	const struct volume_tables *tables = statistics->options.tables;
 	struct statistics_call *call;

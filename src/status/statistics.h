@@ -46,7 +46,7 @@ struct statistics *statistics_free(struct statistics *statistics);
 /* Borrowed; NULL once it was stopped. */
 struct worker_pool *statistics_pool(const struct statistics *statistics);
 
-/* Once, on the loop, never before statistics_ask() returned. @tree is the callee's, as
+/* Once, on the loop, never before statistics_request() returned. @tree is the callee's, as
  * docs/api.md tells it; NULL: no memory. */
 typedef void statistics_fn(void *userdata, struct cJSON *tree);
 
@@ -57,7 +57,7 @@ struct statistics_about {
 };
 
 /**
- * statistics_ask - ask mounted volumes how full they are
+ * statistics_request - ask mounted volumes how full they are
  *
  * The file systems are asked on threads. One that gives no answer within STATISTICS_WAIT_USEC says
  * so in its item; while it still hangs it is not asked again, so that it costs the next caller
@@ -65,8 +65,8 @@ struct statistics_about {
  *
  * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
  */
-int statistics_ask(struct statistics *statistics, const struct statistics_about *about,
-		   statistics_fn *done, void *userdata, struct statistics_call **ret);
+int statistics_request(struct statistics *statistics, const struct statistics_about *about,
+		       statistics_fn *done, void *userdata, struct statistics_call **ret);
 /* The files of the volume at @path were counted: a hook of directory_usage.h, of a struct
  * statistics.
  */

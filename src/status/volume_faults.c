@@ -76,7 +76,7 @@ struct volume_faults {
 
 /* ---- looking, on a thread ---- */
 
-static struct worker_pool *look_run(struct worker_job *job)
+static struct worker_pool *check_run(struct worker_job *job)
 {
 	struct look *look = (struct look *) job;
 	cleanup_close int fd = open(look->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -88,11 +88,11 @@ static struct worker_pool *look_run(struct worker_job *job)
 	/* Before the look: what happens between the two is reported. */
 	if (look->watch_fd >= 0)
 		look->is_watched = fault_watch_add(look->watch_fd, fd) == 0;
-	look->result = file_system_fault_look(fd, look->was_read_only, &look->fault);
+	look->result = file_system_fault_check(fd, look->was_read_only, &look->fault);
 	return NULL;
 }
 
-static void look_free(struct look *look)
+static void check_free(struct look *look)
 {
 	(void) close_keep_errno(look->watch_fd);
 	free(look->path);
@@ -222,7 +222,7 @@ static const struct actual_pod *mount_of(const struct volume_faults *faults,
 	return found;
 }
 
-static void look_done(struct worker_job *job);
+static void on_check_done(struct worker_job *job);
 
 static void begin_look(struct volume_faults *faults, struct known *known, bool is_check)
 {
@@ -236,7 +236,7 @@ static void begin_look(struct volume_faults *faults, struct known *known, bool i
 	if (!look)
 		return;
 	*look = (struct look){
-		.job = { .run = look_run, .done = look_done },
+		.job = { .run = check_run, .done = on_check_done },
 		.faults = faults,
 		.known = known,
 		.path = strdup(pod->path),
@@ -318,7 +318,7 @@ static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
 }
 
 /* A check found something: the other volumes of the file system have it, too. */
-static void look_at_others(struct volume_faults *faults, const struct known *found)
+static void check_others(struct volume_faults *faults, const struct known *found)
 {
 	struct known *known;
 
@@ -327,7 +327,7 @@ static void look_at_others(struct volume_faults *faults, const struct known *fou
 			begin_look(faults, known, false);
 }
 
-static void look_done(struct worker_job *job)
+static void on_check_done(struct worker_job *job)
 {
 	struct look *look = (struct look *) job;
 	struct known *known = look->known;
@@ -339,13 +339,13 @@ static void look_done(struct worker_job *job)
 		known->is_watched = look->is_watched;
 		judge(look->faults, known, look);
 		if (look->is_check && was_faulty != (*known->fault.text != '\0'))
-			look_at_others(look->faults, known);
+			check_others(look->faults, known);
 		if (needs_check(known))
 			set_check(look->faults);
 		if (known->again)
 			begin_look(look->faults, known, false);
 	}
-	look_free(look);
+	check_free(look);
 }
 
 /* ---- what makes it look ---- */
@@ -398,7 +398,7 @@ static bool is_of_claim(const struct volume_faults *faults, const char *unique_n
 	return claim_of(desired_find(faults->with.reporter->tables->desired, unique_name)) != NULL;
 }
 
-static void look_once(struct volume_faults *faults, const char *unique_name)
+static void check_once(struct volume_faults *faults, const char *unique_name)
 {
 	struct known *known = find(faults, unique_name);
 
@@ -418,7 +418,7 @@ void volume_faults_step_ended(void *userdata, const struct operation_ended *ende
 	if (!faults || result->error < 0)
 		return;
 	if (result->kind == STEP_PUBLISH) {
-		look_once(faults, result->unique_name);
+		check_once(faults, result->unique_name);
 		return;
 	}
 	known = find(faults, result->unique_name);
@@ -426,7 +426,7 @@ void volume_faults_step_ended(void *userdata, const struct operation_ended *ende
 		known_free(faults, known);
 }
 
-void volume_faults_look_at_all(struct volume_faults *faults)
+void volume_faults_check_all(struct volume_faults *faults)
 {
 	const struct actual_volume *volume;
 
@@ -434,10 +434,10 @@ void volume_faults_look_at_all(struct volume_faults *faults)
 		return;
 	for (volume = actual_first(faults->with.reporter->tables->actual); volume;
 	     volume = volume->hh.next)
-		look_once(faults, volume->unique_name);
+		check_once(faults, volume->unique_name);
 }
 
-void volume_faults_look(struct volume_faults *faults, const char *unique_name)
+void volume_faults_check(struct volume_faults *faults, const char *unique_name)
 {
 	struct known *known = faults ? find(faults, unique_name) : NULL;
 

@@ -35,9 +35,9 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults);
  * table followed it. */
 void volume_faults_step_ended(void *faults, const struct operation_ended *ended);
 /* All objects are there: what is mounted since before the start is looked at, too. */
-void volume_faults_look_at_all(struct volume_faults *faults);
+void volume_faults_check_all(struct volume_faults *faults);
 /* A view asks: looks again, in the background. */
-void volume_faults_look(struct volume_faults *faults, const char *unique_name);
+void volume_faults_check(struct volume_faults *faults, const char *unique_name);
 
 /* What is wrong with a volume; NULL: nothing that is known. Borrowed until the loop turns. */
 const char *volume_faults_find(const struct volume_faults *faults, const char *unique_name);

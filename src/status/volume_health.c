@@ -46,7 +46,7 @@ static enum volume_trouble judge(const struct look *look, const struct volume_ro
 		       : TROUBLES;
 }
 
-static int look_at(const struct volume_row *row, void *userdata)
+static int add_row(const struct volume_row *row, void *userdata)
 {
 	struct look *look = userdata;
 	bool is_mounted = row->have_pod && row->have_pod->state == MOUNT_DONE;
@@ -63,14 +63,14 @@ static int look_at(const struct volume_row *row, void *userdata)
 	return 0;
 }
 
-void volume_health_look(const struct volume_tables *tables, uint64_t now_usec,
-			struct volume_health *ret)
+void volume_health_count(const struct volume_tables *tables, uint64_t now_usec,
+			 struct volume_health *ret)
 {
 	struct look look = { tables, now_usec, ret };
 
 	assert(tables && ret);
 	*ret = (struct volume_health){ .oldest_usec = 0 };
-	(void) volume_rows_of_all(tables, look_at, &look);
+	(void) volume_rows_of_all(tables, add_row, &look);
 }
 
 void volume_health_print(const struct volume_health *health, FILE *file)

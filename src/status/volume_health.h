@@ -27,6 +27,6 @@ struct volume_health {
 };
 
 /* @now_usec: monotonic clock. Cost: all volumes of all pods. */
-void volume_health_look(const struct volume_tables *tables, uint64_t now_usec,
-			struct volume_health *ret);
+void volume_health_count(const struct volume_tables *tables, uint64_t now_usec,
+			 struct volume_health *ret);
 void volume_health_print(const struct volume_health *health, FILE *file);

@@ -132,8 +132,8 @@ bool volume_row_operation(const struct volume_tables *tables, const struct volum
 			  struct operation_view *ret)
 {
 	assert(tables && row && ret);
-	return operation_look(*tables->operations, row->unique_name, row->pod_uid, ret) ||
-	       operation_look(*tables->operations, row->unique_name, "", ret);
+	return operation_find(*tables->operations, row->unique_name, row->pod_uid, ret) ||
+	       operation_find(*tables->operations, row->unique_name, "", ret);
 }
 
 bool volume_row_is_lost(const struct volume_tables *tables, const struct volume_row *row)

@@ -202,7 +202,7 @@ static bool may_write(const struct question *question)
 	return (question->found.st_mode >> shift & needed) == needed;
 }
 
-static void look(struct question *question)
+static void check_question(struct question *question)
 {
 	cleanup_close int fd = open(question->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char opened[32];
@@ -217,11 +217,11 @@ static void look(struct question *question)
 	question->is_refused = !may_write(question);
 }
 
-void write_check_look(struct write_check *check)
+void write_check_start(struct write_check *check)
 {
 	assert(check);
 	for (struct question *i = check->first; i; i = i->next)
-		look(i);
+		check_question(i);
 }
 
 /* ---- telling ---- */

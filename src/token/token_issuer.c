@@ -189,7 +189,7 @@ static void renew_when_old(struct token_issuer *issuer)
 			    why.text);
 }
 
-static int issue(void *userdata, const struct token_want *want, struct issued_token *ret,
+static int issue(void *userdata, const struct token_order *want, struct issued_token *ret,
 		 struct failure *reterr)
 {
 	struct token_issuer *issuer = userdata;

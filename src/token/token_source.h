@@ -24,7 +24,7 @@ enum {
 };
 
 /* What a pod needs a token for. Borrowed for the call. */
-struct token_want {
+struct token_order {
 	const struct object *pod;             /* the token is bound to it: name and uid */
 	const struct object *service_account; /* whose token it is */
 	const char *audience;                 /* who shall accept it; "" the issuer's own */
@@ -51,7 +51,7 @@ struct token_source {
 	 * short, a name that cannot be in a token; -ENOMEM; -EIO it cannot be signed; else as a
 	 * cluster fails.
 	 */
-	int (*issue)(void *userdata, const struct token_want *want, struct issued_token *ret,
+	int (*issue)(void *userdata, const struct token_order *want, struct issued_token *ret,
 		     struct failure *reterr);
 	void *userdata;
 };

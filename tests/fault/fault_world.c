@@ -411,7 +411,7 @@ static bool is_quiet(struct fault_world *world)
 		if (strcmp(json_string(json_get(row, "state"), ""), "mounted") != 0)
 			return false;
 	/* What vanishes while its directory cannot be read is kept, by design. */
-	if (agent_must_look_again(world->agent) || json_count(json_get(problems, "items")) > 0)
+	if (agent_must_resync(world->agent) || json_count(json_get(problems, "items")) > 0)
 		return false;
 	/* A device whose last pod went has no row, but is not forgotten yet. */
 	return json_count(json_get(operations, "items")) == 0 &&

@@ -5,7 +5,7 @@
 #include "mount_look_cases.h"
 
 #include "base/cleanup.h"
-#include "mount/table/mount_look.h"
+#include "mount/table/mount_compare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static void look(struct known_mount *known, size_t count, struct table_entries *
 {
 	struct failure failure;
 
-	if (mount_look_at_all(known, count, sandbox_path("root"), id_of("root"), ret, &failure) < 0)
+	if (mount_compare_all(known, count, sandbox_path("root"), id_of("root"), ret, &failure) < 0)
 		fail_msg("%s", failure.text);
 }
 
@@ -179,7 +179,7 @@ void test_others_below_and_above_the_root(void **state)
 		errno);
 	known = known_at("above/root/a");
 	assert_return_code(mount("none", sandbox_path("above/root/a"), "tmpfs", 0, NULL), errno);
-	assert_int_equal(mount_look_at_all(&known, 1, sandbox_path("above/root"),
+	assert_int_equal(mount_compare_all(&known, 1, sandbox_path("above/root"),
 					   id_of("above/root"), &others, NULL),
 			 0);
 	assert_int_equal(known.fate, MOUNT_THERE);
@@ -194,7 +194,7 @@ void test_others_below_and_above_the_root(void **state)
 	/* What hides the root directory is reported, wherever above it. */
 	known.mount_id = id_of("above/root");
 	assert_return_code(mount("none", sandbox_path("above"), "tmpfs", 0, NULL), errno);
-	assert_int_equal(mount_look_at_all(NULL, 0, sandbox_path("above/root"), known.mount_id,
+	assert_int_equal(mount_compare_all(NULL, 0, sandbox_path("above/root"), known.mount_id,
 					   &others, NULL),
 			 0);
 	assert_int_equal(others.count, 1);

@@ -209,7 +209,7 @@ struct survey {
 	char taken_by[API_DOCKER_NAME_BYTES_MAX + 1]; /* another volume of the same pv; "" none */
 };
 
-static int look_at_record(const struct object *object, void *userdata)
+static int match_record(const struct object *object, void *userdata)
 {
 	struct survey *survey = userdata;
 	struct docker_volume other;
@@ -227,7 +227,7 @@ static int check_others(struct store *store, const struct docker_volume *volume,
 {
 	struct survey survey = { .wanted = volume };
 
-	(void) store_list(store, KIND_CONFIG_MAP, DOCKER_NAMESPACE, look_at_record, &survey);
+	(void) store_list(store, KIND_CONFIG_MAP, DOCKER_NAMESPACE, match_record, &survey);
 	if (*survey.taken_by)
 		return failed_plain(reterr, -EBUSY, "pv '%s' is the volume '%.80s' already",
 				    volume->pv, survey.taken_by);

@@ -290,7 +290,7 @@ static void hold_again(struct agent *agent, const struct object *pod)
 			    call.name_space, call.pod_name, why.text);
 }
 
-static int look_at_pod(const struct object *pod, void *userdata)
+static int match_pod(const struct object *pod, void *userdata)
 {
 	const struct start *start = userdata;
 	const struct store_key key = { KIND_POD, pod->meta.name_space, pod->meta.name };
@@ -315,6 +315,6 @@ int docker_volume_start(struct agent *agent, struct failure *reterr)
 	assert(agent);
 	if (r < 0)
 		return failed(reterr, -EIO, "cannot read which boot this is");
-	(void) store_list(agent_store(agent), KIND_POD, NULL, look_at_pod, &start);
+	(void) store_list(agent_store(agent), KIND_POD, NULL, match_pod, &start);
 	return 0;
 }

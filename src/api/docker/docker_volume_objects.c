@@ -135,7 +135,7 @@ int docker_record_new(const struct docker_volume *volume, const struct object **
 }
 
 /* Asks for exactly what the PersistentVolume is, so that the binder cannot but match them. */
-static void ask_for(const struct object *pv, struct cJSON *spec, struct cJSON *requests)
+static void set_request(const struct object *pv, struct cJSON *spec, struct cJSON *requests)
 {
 	cleanup_json struct cJSON *pv_tree = object_tree(pv);
 
@@ -156,7 +156,7 @@ int docker_claim_new(const struct docker_volume *volume, const struct object *pv
 	struct cJSON *requests = json_add_object(json_add_object(spec, "resources"), "requests");
 
 	if (pv) {
-		ask_for(pv, spec, requests);
+		set_request(pv, spec, requests);
 	} else {
 		(void) json_set_string(spec, "storageClassName", volume->storage_class);
 		(void) json_set_string(json_add_array(spec, "accessModes"), NULL, "ReadWriteOnce");

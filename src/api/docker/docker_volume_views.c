@@ -21,7 +21,7 @@ struct mounts {
 	struct cJSON *list;  /* may be NULL */
 };
 
-static int look_at_pod(const struct object *pod, void *userdata)
+static int match_pod(const struct object *pod, void *userdata)
 {
 	struct mounts *mounts = userdata;
 	char path[PATH_MAX] = "", id[API_DOCKER_NAME_BYTES_MAX + 1];
@@ -44,7 +44,7 @@ static int look_at_pod(const struct object *pod, void *userdata)
 static void find_mounts(struct mounts *mounts)
 {
 	(void) store_list(agent_store(mounts->agent), KIND_POD, mounts->volume->name_space,
-			  look_at_pod, mounts);
+			  match_pod, mounts);
 }
 
 static void add_volume(struct cJSON *tree, const struct docker_volume *volume, const char *path)
@@ -126,7 +126,7 @@ static void on_statistics(void *userdata, struct cJSON *statistics)
 
 /* The answer comes with the size of a mounted volume, or with why that is not known. Takes @tree.
  */
-static void ask_size(struct exchange *exchange, const char *pod_uid, struct cJSON *tree)
+static void request_size(struct exchange *exchange, const char *pod_uid, struct cJSON *tree)
 {
 	const struct statistics_about about = { .pod_uid = pod_uid };
 	struct get_call *call = exchange->may_wait ? calloc(1, sizeof(*call)) : NULL;
@@ -170,7 +170,7 @@ void docker_volume_get(struct exchange *exchange)
 	find_mounts(&mounts);
 	add_volume(json_ensure_object(tree, "Volume"), &volume, mounts.path);
 	if (*mounts.uid)
-		ask_size(exchange, mounts.uid, tree);
+		request_size(exchange, mounts.uid, tree);
 	else
 		reply_volume(exchange, tree);
 }

@@ -76,7 +76,7 @@ static void refuse_too_large(struct request *request)
 
 /* Refusals that need no body; they come as JSON, whatever form was asked for. With an answer this
  * early the library closes the connection: what follows the head is not taken for a request. */
-static void look_at_head(struct request *request, const char *method, const char *version)
+static void check_head(struct request *request, const char *method, const char *version)
 {
 	struct exchange *exchange = &request->exchange;
 	const char *problem = head_line_problem(method, request->uri, request->uri_bytes, version);
@@ -227,7 +227,7 @@ static enum MHD_Result begin(struct request *request, struct MHD_Connection *con
 	request->library = connection;
 	request->exchange.method = parse_method(method);
 	request->running = true;
-	look_at_head(request, method, version);
+	check_head(request, method, version);
 	request->running = false;
 	return request->exchange.status != 0 ? answer_send(request) : MHD_YES;
 }

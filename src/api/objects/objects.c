@@ -101,7 +101,7 @@ bool object_is_meant(struct agent *agent, const struct selector_match *selector_
 		     const struct object *object)
 {
 	bool asks = selector_match && object->kind == KIND_POD &&
-		    selector_match_asks(selector_match, "status.phase");
+		    selector_match_has_field(selector_match, "status.phase");
 
 	return selector_match_shown(selector_match, object,
 				    asks ? agent_pod_phase(agent, object) : NULL);

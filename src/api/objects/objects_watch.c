@@ -418,7 +418,7 @@ static bool refuse_now(struct exchange *exchange)
 static int check_fields(struct exchange *exchange, const struct watch *watch)
 {
 	if (watch->row->kind != KIND_POD || !agent_shows_phases(exchange->agent) ||
-	    !selector_match_asks(watch->selector_match, "status.phase"))
+	    !selector_match_has_field(watch->selector_match, "status.phase"))
 		return 0;
 	refuse_options(
 		exchange, "ListOptions",

@@ -34,7 +34,7 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-void attach_look_at(struct attach_detach *controller, uint64_t usec)
+void attach_resync_at(struct attach_detach *controller, uint64_t usec)
 {
 	if (controller->deadline_usec && controller->deadline_usec <= usec)
 		return;
@@ -118,11 +118,11 @@ static int take_change(const struct store_change *change, void *userdata)
 		attach_refused_due(controller);
 		break;
 	case KIND_CSI_DRIVER:
-		controller->look_at_pods |= change->type != STORE_MODIFIED;
+		controller->sync_pods |= change->type != STORE_MODIFIED;
 		break;
 	default:
-		controller->look_at_incomplete = true;
-		controller->look_at_attachments |=
+		controller->sync_incomplete = true;
+		controller->sync_attachments |=
 			object->kind == KIND_PERSISTENT_VOLUME && change->type == STORE_ADDED;
 		break;
 	}
@@ -134,14 +134,13 @@ static void act(void *userdata)
 {
 	struct attach_detach *controller = userdata;
 
-	if (controller->look_at_attachments &&
+	if (controller->sync_attachments &&
 	    store_list(controller->options.store, KIND_VOLUME_ATTACHMENT, NULL, take_attachment,
 		       controller) < 0)
 		log_message(LOG_ERR, "out of memory: VolumeAttachments wait for their next change");
-	if (controller->look_at_pods || controller->look_at_incomplete)
-		attach_pods_look(controller, controller->look_at_pods);
-	controller->look_at_pods = controller->look_at_incomplete =
-		controller->look_at_attachments = false;
+	if (controller->sync_pods || controller->sync_incomplete)
+		attach_pods_sync(controller, controller->sync_pods);
+	controller->sync_pods = controller->sync_incomplete = controller->sync_attachments = false;
 }
 
 static int take_pod(const struct object *object, void *userdata)
@@ -169,7 +168,7 @@ static void begin(void *userdata)
 	}
 }
 
-void attach_detach_look_again(struct attach_detach *controller)
+void attach_detach_resync(struct attach_detach *controller)
 {
 	if (!controller)
 		return;
@@ -211,12 +210,12 @@ static const struct controller_class attach_detach_class = {
 	.queues = { [ITEMS] = { .item_bytes = sizeof(struct attach_item),
 				.retry_first_usec = RETRY_FIRST_USEC,
 				.retry_max_usec = RETRY_MAX_USEC,
-				.look = attach_item_look,
+				.sync = attach_item_sync,
 				.clear = attach_item_clear },
 		    [NODES] = { .item_bytes = sizeof(struct attach_node),
 				.retry_first_usec = RETRY_FIRST_USEC,
 				.retry_max_usec = RETRY_MAX_USEC,
-				.look = attach_node_look,
+				.sync = attach_node_sync,
 				.clear = attach_node_clear } },
 	.open = make_timer,
 	.begin = begin,

@@ -43,6 +43,6 @@ struct attach_detach_options {
 /* @options: copied. The loop thread only, as all of these. Return: 0 or negative errno. */
 int attach_detach_new(const struct attach_detach_options *options, struct attach_detach **ret);
 /* is_complete() may say something else now. Accepts NULL. */
-void attach_detach_look_again(struct attach_detach *controller);
+void attach_detach_resync(struct attach_detach *controller);
 /* Objects stay as they are. Accepts NULL. Return: NULL. */
 struct attach_detach *attach_detach_free(struct attach_detach *controller);

@@ -69,7 +69,7 @@ struct attach_detach {
 	uint64_t deadline_usec;    /* 0: none */
 	bool has_refused;          /* some item may be */
 	/* Of one batch of changes. */
-	bool look_at_pods, look_at_incomplete, look_at_attachments;
+	bool sync_pods, sync_incomplete, sync_attachments;
 };
 
 /* ---- attach_detach.c ---- */
@@ -77,7 +77,7 @@ struct attach_detach {
 /* Some attachment is gone: what waits for that is looked at. */
 void attach_refused_due(struct attach_detach *controller);
 /* Look at what is unwanted at that time, even if nothing changes. */
-void attach_look_at(struct attach_detach *controller, uint64_t usec);
+void attach_resync_at(struct attach_detach *controller, uint64_t usec);
 
 /* ---- attach_detach_wants.c ---- */
 
@@ -85,7 +85,7 @@ void attach_look_at(struct attach_detach *controller, uint64_t usec);
 int attach_pod_changed(struct attach_detach *controller, const struct object *pod);
 void attach_pod_gone(struct attach_detach *controller, const struct object *pod);
 /* All of them, or those whose claims were not bound. */
-void attach_pods_look(struct attach_detach *controller, bool all);
+void attach_pods_sync(struct attach_detach *controller, bool all);
 void attach_pod_free(struct attach_detach *controller, struct attach_pod *pod);
 
 /* ---- attach_detach_item.c ---- */
@@ -98,7 +98,7 @@ static inline struct attach_detach *attach_controller(const struct attach_item *
 /* The item of a volume on a node, made when there is none. NULL: out of memory. */
 struct attach_item *attach_item_of(struct attach_detach *controller,
 				   const struct persistent_volume *volume, const char *node_name);
-bool attach_item_look(struct work_item *work);
+bool attach_item_sync(struct work_item *work);
 void attach_item_clear(struct work_item *work);
 /* A word about it to each pod that wants it, once. */
 void attach_item_report(struct attach_item *item, const char *type, const char *reason,
@@ -120,5 +120,5 @@ struct attach_node *attach_node_of(struct attach_detach *controller, const char 
 /* NULL: there is no such Node. */
 const struct node *attach_node_object(const struct attach_node *node);
 void attach_node_changed(struct attach_detach *controller, const struct store_change *change);
-bool attach_node_look(struct work_item *work);
+bool attach_node_sync(struct work_item *work);
 void attach_node_clear(struct work_item *work);

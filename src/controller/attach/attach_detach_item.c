@@ -319,7 +319,7 @@ static bool act(struct attach_item *item, const struct volume_attachment *attach
 	return true;
 }
 
-bool attach_item_look(struct work_item *work)
+bool attach_item_sync(struct work_item *work)
 {
 	struct attach_item *item = (struct attach_item *) work;
 	const struct volume_attachment *attachment;
@@ -336,7 +336,7 @@ bool attach_item_look(struct work_item *work)
 	gather(item, attachment, &facts);
 	verdict = attach_decide(&facts);
 	item->is_refused = false;
-	if (verdict.look_again_usec)
-		attach_look_at(attach_controller(item), verdict.look_again_usec);
+	if (verdict.resync_usec)
+		attach_resync_at(attach_controller(item), verdict.resync_usec);
 	return act(item, attachment, &verdict);
 }

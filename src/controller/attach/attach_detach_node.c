@@ -60,7 +60,7 @@ void attach_node_changed(struct attach_detach *controller, const struct store_ch
 	struct attach_node *node = attach_node_of(controller, change->object->meta.name);
 	const struct node *said = change->object->node; /* its last word, when it is deleted */
 
-	controller->look_at_pods |= takes_part_otherwise(change);
+	controller->sync_pods |= takes_part_otherwise(change);
 	if (!node) {
 		log_message(LOG_ERR, "out of memory: Node '%s' waits for its next change",
 			    change->object->meta.name);
@@ -154,7 +154,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 	controller_run(node->controller);
 }
 
-bool attach_node_look(struct work_item *work)
+bool attach_node_sync(struct work_item *work)
 {
 	struct attach_node *node = (struct attach_node *) work;
 	struct store *store = node->controller->options.store;

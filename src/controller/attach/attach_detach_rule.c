@@ -85,7 +85,7 @@ static struct attach_verdict keep(const struct attach_facts *facts)
 	struct attach_verdict verdict = step(put_back ? ATTACH_REPORT : ATTACH_NOTHING);
 
 	if (may_time_out(facts))
-		verdict.look_again_usec = deadline(facts) + 1;
+		verdict.resync_usec = deadline(facts) + 1;
 	return verdict;
 }
 

@@ -59,8 +59,8 @@ enum detach_force { DETACH_SAFE, DETACH_FORCED_TIMEOUT, DETACH_FORCED_OUT_OF_SER
 
 struct attach_verdict {
 	enum attach_step step;
-	enum detach_force force;  /* of UNREPORT and DELETE of what is in use */
-	uint64_t look_again_usec; /* monotonic: even if nothing changes; 0: no need */
+	enum detach_force force; /* of UNREPORT and DELETE of what is in use */
+	uint64_t resync_usec;    /* monotonic: even if nothing changes; 0: no need */
 };
 
 /* Cannot fail. */

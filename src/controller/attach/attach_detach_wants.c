@@ -155,8 +155,8 @@ static int add_want(struct attach_detach *controller, struct attach_pod *pod,
 }
 
 /* A volume that is not there, or is another claim's, may still come. */
-static int look_at_volume(struct attach_detach *controller, struct attach_pod *pod,
-			  const struct object *claim, const char *node_name, bool *incomplete)
+static int add_volume(struct attach_detach *controller, struct attach_pod *pod,
+		      const struct object *claim, const char *node_name, bool *incomplete)
 {
 	const struct object *object = store_get(controller->options.store, KIND_PERSISTENT_VOLUME,
 						"", claim->claim->volume_name);
@@ -171,8 +171,8 @@ static int look_at_volume(struct attach_detach *controller, struct attach_pod *p
 	return add_want(controller, pod, volume, node_name);
 }
 
-static int look_at_claims(struct attach_detach *controller, struct attach_pod *pod,
-			  const struct object *object, const char *node_name)
+static int add_claims(struct attach_detach *controller, struct attach_pod *pod,
+		      const struct object *object, const char *node_name)
 {
 	bool incomplete = false;
 	int r = 0;
@@ -183,7 +183,7 @@ static int look_at_claims(struct attach_detach *controller, struct attach_pod *p
 			has_claim(volume) ? claim_of(controller, object, volume) : NULL;
 
 		if (claim)
-			r = look_at_volume(controller, pod, claim, node_name, &incomplete);
+			r = add_volume(controller, pod, claim, node_name, &incomplete);
 		else if (has_claim(volume))
 			incomplete = true;
 	}
@@ -245,7 +245,7 @@ int attach_pod_changed(struct attach_detach *controller, const struct object *ob
 	if (has_moved(pod, node_of(controller, object)))
 		drop_wants(pod);
 	if (may_want(controller, object))
-		return look_at_claims(controller, pod, object, node_of(controller, object));
+		return add_claims(controller, pod, object, node_of(controller, object));
 	set_incomplete(controller, pod, false);
 	drop_wants(pod);
 	return 0;
@@ -267,7 +267,7 @@ static bool all_need_attaching(struct attach_detach *controller, const struct at
 	return true;
 }
 
-static void look_again(struct attach_detach *controller, struct attach_pod *pod)
+static void resync_pod(struct attach_detach *controller, struct attach_pod *pod)
 {
 	const struct object *object =
 		store_get(controller->options.store, KIND_POD, pod->name_space, pod->name);
@@ -281,14 +281,14 @@ static void look_again(struct attach_detach *controller, struct attach_pod *pod)
 		log_message(LOG_ERR, "out of memory: pod '%s' waits for its next change", pod->key);
 }
 
-void attach_pods_look(struct attach_detach *controller, bool all)
+void attach_pods_sync(struct attach_detach *controller, bool all)
 {
 	struct attach_pod *pod, *next;
 
 	if (all)
 		HASH_ITER (hh, controller->pods, pod, next)
-			look_again(controller, pod);
+			resync_pod(controller, pod);
 	else
 		DL_FOREACH_SAFE (controller->incomplete, pod, next)
-			look_again(controller, pod);
+			resync_pod(controller, pod);
 }

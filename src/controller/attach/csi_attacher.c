@@ -73,7 +73,7 @@ static void driver_changed(void *userdata, const char *driver)
 	controller_run(userdata);
 }
 
-static void look_again(void *userdata)
+static void resync(void *userdata)
 {
 	stop_waiting(userdata);
 	controller_run(userdata);
@@ -90,13 +90,13 @@ const struct controller_class csi_attacher_class = {
 		   { KIND_PERSISTENT_VOLUME, take_volume } },
 	.queues = { [ATTACHMENTS] = { .what = "VolumeAttachment",
 				      .item_bytes = sizeof(struct attacher_item),
-				      .look = attacher_item_look },
+				      .sync = attacher_item_sync },
 		    [VOLUMES] = { .what = "volume",
 				  .item_bytes = sizeof(struct work_item),
-				  .look = attacher_volume_look } },
+				  .sync = attacher_volume_sync } },
 	.take_change = take_change,
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct attacher_item, call),
 	.driver_changed = driver_changed,
-	.look_again = look_again,
+	.look_again = resync,
 };

@@ -37,7 +37,7 @@ static inline struct csi_attacher *attacher_of(const struct attacher_item *item)
 
 /* ---- csi_attacher_item.c ---- */
 
-bool attacher_item_look(struct work_item *work);
+bool attacher_item_sync(struct work_item *work);
 /* The answer to its call; the item is not busy any more. */
 void attacher_item_answered(struct attacher_item *item, const struct csi_reply *reply);
 
@@ -57,7 +57,7 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 /* ---- csi_attacher_volume.c ---- */
 
 /* A volume that is being deleted loses our finalizer when nothing of it is attached. */
-bool attacher_volume_look(struct work_item *work);
+bool attacher_volume_sync(struct work_item *work);
 
 /* ---- csi_attacher_edit.c: functions for object_edit(), @userdata is a struct attacher_edit; names
  * and fields are external-attacher's; pure ---- */

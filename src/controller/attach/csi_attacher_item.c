@@ -115,8 +115,8 @@ static void publish(struct attacher_item *item, const struct volume_attachment *
 		fail(item, attachment, false, &why);
 }
 
-static void look_at_wanted(struct attacher_item *item, const struct volume_attachment *attachment,
-			   struct attacher_edit *edit)
+static void sync_wanted(struct attacher_item *item, const struct volume_attachment *attachment,
+			struct attacher_edit *edit)
 {
 	const struct persistent_volume *volume = volume_of(item, attachment);
 	cleanup_free char *node_id = attacher_node_id(attacher_of(item), attachment);
@@ -172,8 +172,8 @@ static void unpublish(struct attacher_item *item, const struct volume_attachment
 }
 
 /* The id that the driver was given, whatever it is called now. */
-static void look_at_leaving(struct attacher_item *item, const struct volume_attachment *attachment,
-			    struct attacher_edit *edit, bool is_trivial)
+static void sync_leaving(struct attacher_item *item, const struct volume_attachment *attachment,
+			 struct attacher_edit *edit, bool is_trivial)
 {
 	const struct persistent_volume *volume = volume_of(item, attachment);
 	cleanup_json struct cJSON *tree = object_tree(attachment->object);
@@ -238,8 +238,8 @@ void attacher_item_answered(struct attacher_item *item, const struct csi_reply *
 
 /* ---- looking ---- */
 
-static void look_at(struct attacher_item *item, const struct volume_attachment *attachment,
-		    const struct csi_driver *driver)
+static void sync_attachment(struct attacher_item *item, const struct volume_attachment *attachment,
+			    const struct csi_driver *driver)
 {
 	bool is_trivial = !csi_driver_can(driver, CSI_CAN_PUBLISH_UNPUBLISH_VOLUME);
 	char finalizer[ATTACHER_FINALIZER_BYTES];
@@ -248,16 +248,16 @@ static void look_at(struct attacher_item *item, const struct volume_attachment *
 	};
 
 	if (attachment->object->meta.deletes)
-		look_at_leaving(item, attachment, &edit, is_trivial);
+		sync_leaving(item, attachment, &edit, is_trivial);
 	else if (attachment->attached)
 		return;
 	else if (is_trivial)
 		work_item_edit(&item->work, attachment->object, attacher_edit_attached, &edit);
 	else
-		look_at_wanted(item, attachment, &edit);
+		sync_wanted(item, attachment, &edit);
 }
 
-bool attacher_item_look(struct work_item *work)
+bool attacher_item_sync(struct work_item *work)
 {
 	struct attacher_item *item = (struct attacher_item *) work;
 	const struct volume_attachment *attachment = attachment_of(item);
@@ -276,6 +276,6 @@ bool attacher_item_look(struct work_item *work)
 	if (!driver || !driver->capabilities_known || work_item_backs_off(work))
 		return true;
 	item->is_waiting = false;
-	look_at(item, attachment, driver);
+	sync_attachment(item, attachment, driver);
 	return true;
 }

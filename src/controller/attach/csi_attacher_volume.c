@@ -32,7 +32,7 @@ static bool let_go(struct work_item *work, const struct object *volume)
 	return true;
 }
 
-bool attacher_volume_look(struct work_item *work)
+bool attacher_volume_sync(struct work_item *work)
 {
 	struct csi_attacher *attacher = work_queue_userdata(work->queue);
 	const struct object *volume =

@@ -143,7 +143,7 @@ static bool is_elsewhere(const struct ephemeral_volumes *controller, const struc
 }
 
 /* One claim at a time: the answer makes the pod due again. */
-static bool look_at_pod(struct work_item *work)
+static bool sync_pod(struct work_item *work)
 {
 	struct ephemeral_volumes *controller = work_queue_userdata(work->queue);
 	struct store *store = controller->options.store;
@@ -270,7 +270,7 @@ static bool may_delete(struct ephemeral_volumes *controller, const struct object
 	       !options->is_in_use(options->userdata, claim, owner->uid);
 }
 
-static bool look_at_claim(struct work_item *work)
+static bool sync_claim(struct work_item *work)
 {
 	struct ephemeral_volumes *controller = work_queue_userdata(work->queue);
 	struct store *store = controller->options.store;
@@ -351,10 +351,10 @@ static const struct controller_class ephemeral_volumes_class = {
 	.lists = { { KIND_POD, take_pod }, { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
 	.queues = { [PODS] = { .what = "ephemeral volumes of pod",
 			       .item_bytes = sizeof(struct claim_item),
-			       .look = look_at_pod },
+			       .sync = sync_pod },
 		    [CLAIMS] = { .what = "ephemeral claim",
 				 .item_bytes = sizeof(struct claim_item),
-				 .look = look_at_claim } },
+				 .sync = sync_claim } },
 	.take_change = take_change,
 };
 
@@ -374,7 +374,7 @@ static void make_waiting_due(struct work_item *work)
 		work_item_due(work);
 }
 
-void ephemeral_volumes_look_again(struct ephemeral_volumes *controller)
+void ephemeral_volumes_resync(struct ephemeral_volumes *controller)
 {
 	if (!controller)
 		return;

@@ -36,6 +36,6 @@ struct ephemeral_volumes_options {
 int ephemeral_volumes_new(const struct ephemeral_volumes_options *options,
 			  struct ephemeral_volumes **ret);
 /* What is_in_use() or is_complete() says has changed. Accepts NULL. */
-void ephemeral_volumes_look_again(struct ephemeral_volumes *controller);
+void ephemeral_volumes_resync(struct ephemeral_volumes *controller);
 /* Leaves objects as they are. Accepts NULL. Return: NULL. */
 struct ephemeral_volumes *ephemeral_volumes_free(struct ephemeral_volumes *controller);

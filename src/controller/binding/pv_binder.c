@@ -156,8 +156,8 @@ static void offer(struct pv_binder *binder, struct claim_facts *facts)
 				  (void *) &facts->default_class);
 }
 
-static void look_at_claim(struct pv_binder *binder, const struct bound_pair *bound_pair,
-			  const struct object *object, struct claim_look *ret)
+static void sync_claim(struct pv_binder *binder, const struct bound_pair *bound_pair,
+		       const struct object *object, struct claim_look *ret)
 {
 	struct claim_facts *facts = &ret->facts;
 	const struct object *storage_class;
@@ -191,8 +191,8 @@ static void look_at_claim(struct pv_binder *binder, const struct bound_pair *bou
 		find_consumers(binder, object, ret);
 }
 
-static void look_at_volume(struct pv_binder *binder, const struct object *object,
-			   struct binding_step *ret)
+static void sync_volume(struct pv_binder *binder, const struct object *object,
+			struct binding_step *ret)
 {
 	const struct persistent_volume *volume = object->persistent_volume;
 	struct volume_facts facts = { .volume = volume };
@@ -380,7 +380,7 @@ static int start_writes(struct pv_binder *binder, struct bound_pair *bound_pair,
 	return r == -EINVAL ? 0 : r;
 }
 
-static void look_at(struct pv_binder *binder, struct bound_pair *bound_pair)
+static void sync_pair(struct pv_binder *binder, struct bound_pair *bound_pair)
 {
 	const struct object *object = object_of(binder, bound_pair);
 	struct claim_facts *facts = NULL;
@@ -393,12 +393,12 @@ static void look_at(struct pv_binder *binder, struct bound_pair *bound_pair)
 	}
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
 		facts = &look.facts;
-		look_at_claim(binder, bound_pair, object, &look);
+		sync_claim(binder, bound_pair, object, &look);
 		bound_pair_set_waiting(&binder->bound_pairs, bound_pair,
 				       looks_for_volume(object->claim));
 		binding_decide_claim(facts, &step);
 	} else {
-		look_at_volume(binder, object, &step);
+		sync_volume(binder, object, &step);
 	}
 	if (facts && look.consumers.refused)
 		report_refused(binder, bound_pair, &look.consumers);
@@ -422,7 +422,7 @@ static void work(struct pv_binder *binder)
 	if (has_order)
 		scheduling_queue_order(binder->options.store, &binder->bound_pairs);
 	while ((bound_pair = bound_pairs_take_due(&binder->bound_pairs)))
-		look_at(binder, bound_pair);
+		sync_pair(binder, bound_pair);
 }
 
 /* ---- watching ---- */

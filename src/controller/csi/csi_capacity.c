@@ -226,7 +226,7 @@ static int call(struct capacity_item *item, const struct csi_capacity_facts *fac
 }
 
 /* What changes while the driver answers makes it old again. */
-static void ask(struct capacity_item *item, const struct csi_capacity_facts *facts)
+static void send_get_capacity(struct capacity_item *item, const struct csi_capacity_facts *facts)
 {
 	struct failure why;
 
@@ -241,7 +241,7 @@ static void ask(struct capacity_item *item, const struct csi_capacity_facts *fac
 	work_item_failed(&item->work);
 }
 
-static bool look(struct work_item *work)
+static bool sync_item(struct work_item *work)
 {
 	struct capacity_item *item = (struct capacity_item *) work;
 	struct csi_capacity_facts facts;
@@ -252,7 +252,7 @@ static bool look(struct work_item *work)
 		work_item_delete(work, facts.object);
 		break;
 	case CSI_CAPACITY_ASK:
-		ask(item, &facts);
+		send_get_capacity(item, &facts);
 		break;
 	case CSI_CAPACITY_WRITE:
 		write_object(item, &facts);
@@ -368,7 +368,7 @@ const struct controller_class csi_capacity_class = {
 	.queues = { { .what = "capacity of class",
 		      .item_bytes = sizeof(struct capacity_item),
 		      .busy_max = 10,
-		      .look = look } },
+		      .sync = sync_item } },
 	.open = open_timer,
 	.take_change = take_change,
 	.close = close_timer,

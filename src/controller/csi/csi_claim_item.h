@@ -25,7 +25,7 @@ void csi_claim_item_clear(struct work_item *work);
 /* Their queues; external-resizer's --workers. */
 #define CSI_CLAIM_QUEUE(item, look_)                                                               \
 	{                                                                                          \
-		.what = "claim", .item_bytes = sizeof(item), .busy_max = 10, .look = look_,        \
+		.what = "claim", .item_bytes = sizeof(item), .busy_max = 10, .sync = look_,        \
 		.clear = csi_claim_item_clear                                                      \
 	}
 

@@ -30,7 +30,7 @@ void csi_controller_driver_changed(struct controller *controller, const char *dr
 		controller_all_due(controller);
 }
 
-void csi_controller_look_again(struct controller *controller)
+void csi_controller_resync(struct controller *controller)
 {
 	if (controller && controller->class->look_again)
 		controller->class->look_again(controller);

@@ -52,7 +52,7 @@ int csi_controller_new(const struct controller_class *class,
 /* What a driver can do is known now, or it is gone. Accepts NULL, as the other two. */
 void csi_controller_driver_changed(struct controller *controller, const char *driver);
 /* Something that is_in_use() or is_complete() asks has changed. Cheap when nothing waits for it. */
-void csi_controller_look_again(struct controller *controller);
+void csi_controller_resync(struct controller *controller);
 /* As csi_controller_options.room_changed. */
 void csi_controller_room_changed(struct controller *controller, const char *driver);
 
@@ -79,6 +79,6 @@ int csi_controllers_new(const struct csi_controller_options *options, struct csi
 void csi_controllers_driver_changed(struct csi_controllers *controllers, const char *driver);
 /* A step ended, a volume is forgotten, or the sources were read: one may have become free. Accepts
  * NULL. Cheap. */
-void csi_controllers_look_again(struct csi_controllers *controllers);
+void csi_controllers_resync(struct csi_controllers *controllers);
 /* Before the drivers and the store go: calls are broken off. Accepts NULL. Return: NULL. */
 struct csi_controllers *csi_controllers_free(struct csi_controllers *controllers);

@@ -89,10 +89,10 @@ void csi_controllers_driver_changed(struct csi_controllers *controllers, const c
 		csi_controller_driver_changed(controllers->rows[i], driver);
 }
 
-void csi_controllers_look_again(struct csi_controllers *controllers)
+void csi_controllers_resync(struct csi_controllers *controllers)
 {
 	for (size_t i = 0; controllers && i < ARRAY_SIZE(classes); i++)
-		csi_controller_look_again(controllers->rows[i]);
+		csi_controller_resync(controllers->rows[i]);
 }
 
 struct csi_controllers *csi_controllers_free(struct csi_controllers *controllers)

@@ -234,8 +234,8 @@ static void pend(struct modify_item *item, const struct object *claim)
 	write_claim(item, claim, CLAIM_MODIFY_PENDING, NULL);
 }
 
-static void look_at(struct modify_item *item, const struct object *claim,
-		    const struct persistent_volume *volume, const struct csi_driver *driver)
+static void sync_claim(struct modify_item *item, const struct object *claim,
+		       const struct persistent_volume *volume, const struct csi_driver *driver)
 {
 	const struct claim_modify_facts facts = {
 		.claim = claim->claim,
@@ -258,7 +258,7 @@ static void look_at(struct modify_item *item, const struct object *claim,
 		write_claim(item, claim, CLAIM_MODIFY_FORGOTTEN, NULL);
 }
 
-static bool look(struct work_item *work)
+static bool sync_item(struct work_item *work)
 {
 	struct modify_item *item = (struct modify_item *) work;
 	const struct object *claim = csi_claim_item_claim(&item->base, store_of(item));
@@ -270,7 +270,7 @@ static bool look(struct work_item *work)
 			: NULL;
 
 	if (driver && driver->capabilities_known)
-		look_at(item, claim, volume, driver);
+		sync_claim(item, claim, volume, driver);
 	return claim && claim_modify_concerns(claim->claim);
 }
 
@@ -308,7 +308,7 @@ const struct controller_class csi_modifier_class = {
 	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
 		 1 << KIND_VOLUME_ATTRIBUTES_CLASS,
 	.lists = { { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
-	.queues = { CSI_CLAIM_QUEUE(struct modify_item, look) },
+	.queues = { CSI_CLAIM_QUEUE(struct modify_item, sync_item) },
 	.take_change = take_change,
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct modify_item, base.call),

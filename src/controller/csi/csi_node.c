@@ -101,7 +101,7 @@ static struct job *job_new(enum job_kind kind, const struct csi_node_entry *entr
 	return job;
 }
 
-static void look_soon(struct csi_node *csi_node, uint64_t delay_usec)
+static void sync_later(struct csi_node *csi_node, uint64_t delay_usec)
 {
 	(void) sd_event_source_set_time(csi_node->timer, monotonic_usec() + delay_usec);
 	(void) sd_event_source_set_enabled(csi_node->timer, SD_EVENT_ONESHOT);
@@ -137,7 +137,7 @@ static void end_job(struct csi_node *csi_node, int error, const struct failure *
 	if (job->kind == JOB_INSTALL && error == 0)
 		keep(csi_node, job);
 	if (csi_node->jobs)
-		look_soon(csi_node, 0);
+		sync_later(csi_node, 0);
 	if (job->done)
 		job->done(job->userdata, error, why);
 	else if (error < 0)
@@ -161,7 +161,7 @@ static void drop_first(struct csi_node *csi_node)
 
 	DL_DELETE(csi_node->jobs, job);
 	(void) job_free(job);
-	look_soon(csi_node, 0);
+	sync_later(csi_node, 0);
 }
 
 /* Later, a few times: who wrote in between is done soon. A tenth more or less keeps two apart. */
@@ -183,7 +183,7 @@ static void end_or_retry(struct csi_node *csi_node, int error, const struct fail
 	}
 	for (unsigned int i = 1; i < job->failures; i++)
 		delay_usec *= is_first ? FACTOR_FIRST : FACTOR;
-	look_soon(csi_node, delay_usec + delay_usec / 10 * (monotonic_usec() % 11) / 10);
+	sync_later(csi_node, delay_usec + delay_usec / 10 * (monotonic_usec() % 11) / 10);
 }
 
 /* ---- writes ---- */
@@ -199,7 +199,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 	else if (error < 0)
 		end_or_retry(csi_node, error, why);
 	else
-		look_soon(csi_node, 0);
+		sync_later(csi_node, 0);
 }
 
 /* 1 changed, 0 nothing to change, negative errno. Is asked again with a newer object. */
@@ -285,7 +285,8 @@ static int create_csi_node(struct csi_node *csi_node, const struct object *node,
 /* ---- looking ---- */
 
 /* Return: 1 a write was queued; 0 the object says what it should; negative errno. */
-static int look_at(struct csi_node *csi_node, const struct object *present, struct failure *reterr)
+static int sync_present(struct csi_node *csi_node, const struct object *present,
+			struct failure *reterr)
 {
 	cleanup_object const struct object *object = NULL;
 	int r = edit_object(csi_node->jobs, present, &object, reterr);
@@ -293,20 +294,20 @@ static int look_at(struct csi_node *csi_node, const struct object *present, stru
 	return r < 0 || !object ? r : write_change(csi_node, object, reterr);
 }
 
-static int look_at_csi_node(struct csi_node *csi_node, const struct object *node,
-			    struct failure *reterr)
+static int sync_csi_node(struct csi_node *csi_node, const struct object *node,
+			 struct failure *reterr)
 {
 	const struct object *present =
 		store_get(csi_node->store, KIND_CSI_NODE, "", csi_node->node_name);
 
 	if (present)
-		return look_at(csi_node, present, reterr);
+		return sync_present(csi_node, present, reterr);
 	return csi_node->jobs->kind == JOB_UNINSTALL ? 0 : create_csi_node(csi_node, node, reterr);
 }
 
 /* The Node first when a driver comes, CSINode first when one goes: a reader of an entry there
  * finds the Node complete. */
-static int look(struct csi_node *csi_node, struct failure *reterr)
+static int sync_item(struct csi_node *csi_node, struct failure *reterr)
 {
 	const struct job *job = csi_node->jobs;
 	const struct object *node = store_get(csi_node->store, KIND_NODE, "", csi_node->node_name);
@@ -315,11 +316,11 @@ static int look(struct csi_node *csi_node, struct failure *reterr)
 	if (!node && job->kind != JOB_UNINSTALL)
 		return failed_plain(reterr, -ENOENT, "there is no Node '%s'", csi_node->node_name);
 	if (job->kind == JOB_INSTALL)
-		r = look_at(csi_node, node, reterr);
+		r = sync_present(csi_node, node, reterr);
 	if (r == 0)
-		r = look_at_csi_node(csi_node, node, reterr);
+		r = sync_csi_node(csi_node, node, reterr);
 	if (r == 0 && job->kind == JOB_UNINSTALL && node)
-		r = look_at(csi_node, node, reterr);
+		r = sync_present(csi_node, node, reterr);
 	return r;
 }
 
@@ -336,7 +337,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 		    ? failed_plain(&why, -EBUSY,
 				   "conflict: the Node or CSINode '%s' keeps changing",
 				   csi_node->node_name)
-		    : look(csi_node, &why);
+		    : sync_item(csi_node, &why);
 	if (r > 0) {
 		job->writes++;
 		csi_node->is_writing = true;
@@ -359,7 +360,7 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 	job->userdata = userdata;
 	DL_APPEND(csi_node->jobs, job);
 	if (job == csi_node->jobs)
-		look_soon(csi_node, 0);
+		sync_later(csi_node, 0);
 	else if (gives_way(csi_node))
 		drop_first(csi_node);
 	return 0;

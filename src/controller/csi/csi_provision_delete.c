@@ -102,8 +102,8 @@ static void deletion_secret(const struct provision_item *item,
 	class = store_get(provision_owner(item)->options.store, KIND_STORAGE_CLASS, "",
 			  volume->storage_class);
 	class_tree = class ? object_tree(class) : NULL;
-	if (csi_secret_resolve(&(struct csi_secret_question){ json_get(class_tree, "parameters"),
-							      item->work.name, NULL },
+	if (csi_secret_resolve(&(struct csi_secret_query){ json_get(class_tree, "parameters"),
+							   item->work.name, NULL },
 			       CSI_SECRET_PROVISIONER, ret, &why) < 0)
 		log_message(LOG_WARNING, "volume '%s': %s", item->work.name, why.text);
 }
@@ -160,7 +160,7 @@ static void reclaim(struct provision_item *item, const struct persistent_volume 
 	}
 }
 
-void provision_look_at_volume(struct provision_item *item, const struct persistent_volume *volume)
+void provision_sync_volume(struct provision_item *item, const struct persistent_volume *volume)
 {
 	const struct object *claim = provision_claim(item, volume);
 

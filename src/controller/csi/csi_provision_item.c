@@ -321,7 +321,7 @@ static bool must_reschedule(const struct provision_item *item, const struct obje
 	       !store_get(provision_owner(item)->options.store, KIND_NODE, "", node);
 }
 
-static void look_at_claim(struct provision_item *item, const struct object *claim)
+static void sync_claim(struct provision_item *item, const struct object *claim)
 {
 	bool wanted = is_wanted(item, claim);
 	bool has_begun = object_has_finalizer(claim, FINALIZER_PROVISIONING);
@@ -370,7 +370,7 @@ static bool release_source(struct provision_item *item, const struct object *cla
 	return true;
 }
 
-bool provision_item_look(struct work_item *work)
+bool provision_item_sync(struct work_item *work)
 {
 	struct provision_item *item = (struct provision_item *) work;
 	const struct object *object = store_get(provision_owner(item)->options.store,
@@ -382,8 +382,8 @@ bool provision_item_look(struct work_item *work)
 	if (release_source(item, claim))
 		return true;
 	if (volume)
-		provision_look_at_volume(item, volume);
+		provision_sync_volume(item, volume);
 	else if (claim && !local_is_provisioner(claim->claim->storage_provisioner))
-		look_at_claim(item, claim);
+		sync_claim(item, claim);
 	return volume || claim;
 }

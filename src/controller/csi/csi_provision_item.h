@@ -37,7 +37,7 @@ struct csi_provisioner {
 
 /* Decide from the stored objects what is next, and begin it. Return: false: there is nothing the
  * item stands for any more. */
-bool provision_item_look(struct work_item *work);
+bool provision_item_sync(struct work_item *work);
 /* Free what is in it. */
 void provision_item_clear(struct work_item *work);
 /* The item's claim: the very one, not another of its name. */
@@ -47,7 +47,7 @@ const struct object *provision_claim(const struct provision_item *item,
 /* ---- csi_provision_delete.c ---- */
 
 /* Its volume is stored: what comes off the claim, and whether the volume goes. */
-void provision_look_at_volume(struct provision_item *item, const struct persistent_volume *volume);
+void provision_sync_volume(struct provision_item *item, const struct persistent_volume *volume);
 
 /* ---- csi_provision_work.c ---- */
 

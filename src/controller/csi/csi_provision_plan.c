@@ -77,7 +77,7 @@ static int take_parameter(struct csi_provision_plan *plan, const struct cJSON *i
 static int read_parameters(struct csi_provision_plan *plan, struct failure *reterr)
 {
 	const struct cJSON *parameters = json_get(plan->storage_class, "parameters");
-	const struct csi_secret_question question = { parameters, plan->name, plan->claim };
+	const struct csi_secret_query question = { parameters, plan->name, plan->claim };
 	int r = 0;
 
 	plan->fs_type = "";

@@ -126,7 +126,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	return r;
 }
 
-static void look_again(void *userdata)
+static void resync(void *userdata)
 {
 	struct csi_provisioner *provisioner = userdata;
 
@@ -151,10 +151,10 @@ const struct controller_class csi_provisioner_class = {
 	.queues = { { .what = "volume",
 		      .item_bytes = sizeof(struct provision_item),
 		      .busy_max = 100, /* external-provisioner's */
-		      .look = provision_item_look,
+		      .sync = provision_item_sync,
 		      .clear = provision_item_clear } },
 	.take_change = take_change,
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct provision_item, call),
-	.look_again = look_again,
+	.look_again = resync,
 };

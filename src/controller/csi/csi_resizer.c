@@ -29,7 +29,7 @@ struct resize_item {
 	int64_t aim;   /* of the call */
 	int64_t grown; /* what the driver says that the volume has now; 0 nothing new */
 	bool on_node;  /* and the node has to do the rest */
-	bool waits;    /* for what look_again() tells of */
+	bool waits;    /* for what resync() tells of */
 };
 
 struct csi_resizer {
@@ -234,8 +234,8 @@ static void expand(struct resize_item *item, const struct object *claim,
 	work_item_failed(&item->base.work);
 }
 
-static void look_at(struct resize_item *item, const struct object *claim,
-		    const struct persistent_volume *volume)
+static void sync_claim(struct resize_item *item, const struct object *claim,
+		       const struct persistent_volume *volume)
 {
 	const struct csi_driver *driver =
 		csi_drivers_find(resizer_of(item)->options.drivers, volume->csi->driver);
@@ -275,7 +275,7 @@ static void look_at(struct resize_item *item, const struct object *claim,
 	}
 }
 
-static bool look(struct work_item *work)
+static bool sync_item(struct work_item *work)
 {
 	struct resize_item *item = (struct resize_item *) work;
 	const struct object *claim =
@@ -285,7 +285,7 @@ static bool look(struct work_item *work)
 
 	item->waits = false;
 	if (volume && volume->csi)
-		look_at(item, claim, volume);
+		sync_claim(item, claim, volume);
 	return claim != NULL;
 }
 
@@ -328,7 +328,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	return 0;
 }
 
-static void look_again(void *userdata)
+static void resync(void *userdata)
 {
 	struct csi_resizer *resizer = userdata;
 
@@ -347,9 +347,9 @@ const struct controller_class csi_resizer_class = {
 	.kinds = 1 << KIND_PERSISTENT_VOLUME | 1 << KIND_PERSISTENT_VOLUME_CLAIM |
 		 1 << KIND_VOLUME_ATTACHMENT,
 	.lists = { { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
-	.queues = { CSI_CLAIM_QUEUE(struct resize_item, look) },
+	.queues = { CSI_CLAIM_QUEUE(struct resize_item, sync_item) },
 	.take_change = take_change,
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct resize_item, base.call),
-	.look_again = look_again,
+	.look_again = resync,
 };

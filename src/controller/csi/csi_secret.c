@@ -67,7 +67,7 @@ static bool is_word(const char *name, size_t length, const char *word)
 	return strlen(word) == length && strncmp(name, word, length) == 0;
 }
 
-static const char *find_variable(const struct csi_secret_question *question, bool is_namespace,
+static const char *find_variable(const struct csi_secret_query *question, bool is_namespace,
 				 const char *name, size_t length)
 {
 	const struct cJSON *claim = question->claim;
@@ -100,7 +100,7 @@ static bool put(struct filling *filling, const char *text, size_t length)
 	return true;
 }
 
-static int fill(const struct csi_secret_question *question, const char *template, bool is_namespace,
+static int fill(const struct csi_secret_query *question, const char *template, bool is_namespace,
 		struct filling *filling, struct failure *reterr)
 {
 	const char *at = template;
@@ -135,8 +135,8 @@ static bool is_name(const char *text, bool may_have_dots)
 	       !strstr(text, "-.");
 }
 
-static int resolve(const struct csi_secret_question *question, const char *template,
-		   bool is_namespace, struct filling *filling, struct failure *reterr)
+static int resolve(const struct csi_secret_query *question, const char *template, bool is_namespace,
+		   struct filling *filling, struct failure *reterr)
 {
 	int r = fill(question, template, is_namespace, filling, reterr);
 
@@ -149,7 +149,7 @@ static int resolve(const struct csi_secret_question *question, const char *templ
 	return 0;
 }
 
-int csi_secret_resolve(const struct csi_secret_question *question, enum csi_secret_use use,
+int csi_secret_resolve(const struct csi_secret_query *question, enum csi_secret_use use,
 		       struct csi_secret_name *ret, struct failure *reterr)
 {
 	const struct cJSON *parameters = question->parameters;

@@ -32,14 +32,14 @@ struct csi_secret_name {
 	char name[254], name_space[64];
 };
 
-struct csi_secret_question {
+struct csi_secret_query {
 	const struct cJSON *parameters; /* of the class */
 	const char *volume_name;
 	const struct cJSON *claim; /* NULL: it is gone; its variables stand for nothing then */
 };
 
 /* Return: 0; -EINVAL. */
-int csi_secret_resolve(const struct csi_secret_question *question, enum csi_secret_use use,
+int csi_secret_resolve(const struct csi_secret_query *question, enum csi_secret_use use,
 		       struct csi_secret_name *ret, struct failure *reterr);
 
 /* Is it one of the parameters above? They are not the driver's. */

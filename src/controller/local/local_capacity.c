@@ -165,7 +165,7 @@ static void written(struct work_item *work, int error, const struct failure *why
 
 /* ---- asking ---- */
 
-static void ask_later(struct local_capacity *capacity)
+static void query_later(struct local_capacity *capacity)
 {
 	(void) sd_event_source_set_time_relative(capacity->timer, OLD_SECONDS * USEC_PER_SEC);
 	(void) sd_event_source_set_enabled(capacity->timer, SD_EVENT_ONESHOT);
@@ -186,7 +186,7 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 	work_queue_run(item->work.queue);
 }
 
-static void ask(struct capacity_item *item, const struct storage_class *class)
+static void query_room(struct capacity_item *item, const struct storage_class *class)
 {
 	const struct local_provisioner_options *options = &capacity_of(item)->options.local;
 	struct local_plan plan;
@@ -206,10 +206,10 @@ static void ask(struct capacity_item *item, const struct storage_class *class)
 	}
 	item->is_fresh = true;
 	work_item_begin(&item->work);
-	ask_later(capacity_of(item));
+	query_later(capacity_of(item));
 }
 
-static bool look(struct work_item *work)
+static bool sync_item(struct work_item *work)
 {
 	struct capacity_item *item = (struct capacity_item *) work;
 	struct local_capacity *capacity = capacity_of(item);
@@ -224,7 +224,7 @@ static bool look(struct work_item *work)
 	if (!class && object)
 		work_item_delete(work, object);
 	else if (class && !item->is_fresh)
-		ask(item, class);
+		query_room(item, class);
 	else if (class)
 		write_object(item, object);
 	return class || object;
@@ -317,7 +317,7 @@ static const struct controller_class local_capacity_class = {
 	.lists = { { KIND_STORAGE_CLASS, take_class }, { KIND_CSI_STORAGE_CAPACITY, take_object } },
 	.queues = { { .what = "capacity of class",
 		      .item_bytes = sizeof(struct capacity_item),
-		      .look = look,
+		      .sync = sync_item,
 		      .written = written } },
 	.open = open_timer,
 	.take_change = take_change,

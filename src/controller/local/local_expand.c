@@ -59,7 +59,7 @@ static void note_expand(struct item *item, const struct persistent_volume *volum
 	write_claim(item, claim, on_node ? CLAIM_RESIZE_ON_NODE : CLAIM_RESIZE_DONE, grown, NULL);
 }
 
-bool local_expand_look(struct item *item, const struct persistent_volume *volume,
+bool local_expand_sync(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim)
 {
 	struct claim_resize resize;

@@ -129,8 +129,8 @@ static void write_without(struct item *item, const struct object *object, const 
 
 /* ---- what came of an order ---- */
 
-static void told_choice(struct item *item, int error, const struct directory_choice *choice,
-			const struct failure *why)
+static void on_choice(struct item *item, int error, const struct directory_choice *choice,
+		      const struct failure *why)
 {
 	const struct object *claim = claim_of(item, NULL);
 
@@ -154,8 +154,8 @@ static bool is_awaited(const struct item *item, const struct persistent_volume *
 	       (!volume->origin.moved_from[0] || local_move_is(item, volume, claim));
 }
 
-static void told_made(struct item *item, const struct persistent_volume *volume, int error,
-		      const struct failure *why)
+static void on_made(struct item *item, const struct persistent_volume *volume, int error,
+		    const struct failure *why)
 {
 	const struct object *claim = claim_of(item, volume);
 
@@ -215,8 +215,8 @@ void local_item_written(struct work_item *work, int error, const struct failure 
 
 /* What is there is foreign: then nothing of podvol's is left. What is settled is never taken back
  * here: it becomes a volume like any other, which goes by the rule for all of them, or stays. */
-static void told_unmade(struct item *item, const struct persistent_volume *volume, int error,
-			const struct failure *why)
+static void on_unmade(struct item *item, const struct persistent_volume *volume, int error,
+		      const struct failure *why)
 {
 	if (error == 0 || error == -EPERM || error == -EEXIST || error == -ENOTDIR ||
 	    error == -ELOOP || error == -EXDEV) {
@@ -241,8 +241,8 @@ static void told_unmade(struct item *item, const struct persistent_volume *volum
 	work_item_failed(&item->work);
 }
 
-static void told_removed(struct item *item, const struct persistent_volume *volume, int error,
-			 const struct failure *why)
+static void on_removed(struct item *item, const struct persistent_volume *volume, int error,
+		       const struct failure *why)
 {
 	const char *by = volume->origin.deleted_by;
 
@@ -272,8 +272,8 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 			    enum directory_deed deed, const struct directory_source *source);
 
 /* What was filled is settled before it is finished: until then it can be taken back, all of it. */
-static void told_filled_or_made(struct item *item, const struct persistent_volume *volume,
-				int error, const struct failure *why)
+static void on_filled_or_made(struct item *item, const struct persistent_volume *volume, int error,
+			      const struct failure *why)
 {
 	const struct object *claim = claim_of(item, volume);
 
@@ -281,7 +281,7 @@ static void told_filled_or_made(struct item *item, const struct persistent_volum
 	    (volume->origin.moved_from[0] || claim->claim->data_source.kind != DATA_SOURCE_NONE))
 		order_directory(item, volume, DIRECTORY_SETTLE, NULL);
 	else
-		told_made(item, volume, error, why);
+		on_made(item, volume, error, why);
 }
 
 static void on_done(void *userdata, int error, const struct directory_choice *choice,
@@ -296,18 +296,18 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 		return;
 	volume = volume_of(item);
 	if (item->deed == DIRECTORY_CHOOSE)
-		told_choice(item, error, choice, why);
+		on_choice(item, error, choice, why);
 	else if (!volume) /* deleted by hand meanwhile */
 		log_message(LOG_WARNING, "volume '%s' went while its directory was worked on",
 			    item->work.name);
 	else if (item->deed == DIRECTORY_MAKE || item->deed == DIRECTORY_SETTLE)
-		told_filled_or_made(item, volume, error, why);
+		on_filled_or_made(item, volume, error, why);
 	else if (item->deed == DIRECTORY_GROW)
 		local_expand_ended(item, volume, claim_of(item, volume), error, why);
 	else if (item->deed == DIRECTORY_UNMAKE)
-		told_unmade(item, volume, error, why);
+		on_unmade(item, volume, error, why);
 	else
-		told_removed(item, volume, error, why);
+		on_removed(item, volume, error, why);
 	work_queue_run(item->work.queue);
 }
 
@@ -390,7 +390,7 @@ void local_item_choose(struct item *item)
 	start(item, &order);
 }
 
-static void look_at_claim(struct item *item, const struct object *claim)
+static void sync_claim(struct item *item, const struct object *claim)
 {
 	cleanup(local_filling_done) struct local_filling source = { .volume = NULL };
 	struct local_provisioner *provisioner = provisioner_of(item);
@@ -469,7 +469,7 @@ static void order_made(struct item *item, const struct persistent_volume *volume
 	order_directory(item, volume, DIRECTORY_MAKE, &source.from);
 }
 
-static void look_at_unfinished(struct item *item, const struct persistent_volume *volume)
+static void sync_unfinished(struct item *item, const struct persistent_volume *volume)
 {
 	const struct object *claim = claim_of(item, volume);
 	const struct storage_class *class = claim ? class_of(provisioner_of(item), claim) : NULL;
@@ -501,7 +501,7 @@ static void refuse_removal(struct item *item, const struct persistent_volume *vo
 		volume_finalizer_forget(&item->work, volume->object);
 }
 
-static void look_at_volume(struct item *item, const struct persistent_volume *volume)
+static void sync_volume(struct item *item, const struct persistent_volume *volume)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 	const struct object *node = node_named(provisioner_of(item), options->node_name);
@@ -544,7 +544,7 @@ static bool is_moved_away(const struct persistent_volume *volume, const struct o
 	       strcmp(claim->claim->volume_name, volume->object->meta.name) != 0;
 }
 
-bool local_item_look(struct work_item *work)
+bool local_item_sync(struct work_item *work)
 {
 	struct item *item = (struct item *) work;
 	const struct persistent_volume *volume = volume_of(item);
@@ -555,11 +555,11 @@ bool local_item_look(struct work_item *work)
 		local_move_look(item, volume, claim);
 	else if (volume && volume->origin.is_unfinished &&
 		 local_is_provisioner(volume->origin.provisioned_by))
-		look_at_unfinished(item, volume);
+		sync_unfinished(item, volume);
 	else if (volume &&
-		 !local_expand_look(item, volume, is_moved_away(volume, claim) ? NULL : claim))
-		look_at_volume(item, volume);
+		 !local_expand_sync(item, volume, is_moved_away(volume, claim) ? NULL : claim))
+		sync_volume(item, volume);
 	else if (claim && !volume)
-		look_at_claim(item, claim);
+		sync_claim(item, claim);
 	return volume || claim || item->is_removed;
 }

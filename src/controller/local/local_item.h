@@ -42,7 +42,7 @@ struct local_provisioner {
 
 /* Decide from the stored objects what is next, and begin it. Return: false: there is nothing the
  * item stands for any more. */
-bool local_item_look(struct work_item *work);
+bool local_item_sync(struct work_item *work);
 /* For work_queue_options.written. */
 void local_item_written(struct work_item *work, int error, const struct failure *why);
 /* Free what is in it. */
@@ -135,7 +135,7 @@ void local_move_refuse(struct item *item, const struct object *claim, const char
  * is. */
 
 /* Begin what is next. Return: false: it has what its claim asks for. */
-bool local_expand_look(struct item *item, const struct persistent_volume *volume,
+bool local_expand_sync(struct item *item, const struct persistent_volume *volume,
 		       const struct object *claim);
 /* DIRECTORY_GROW ended. */
 void local_expand_ended(struct item *item, const struct persistent_volume *volume,

@@ -144,7 +144,7 @@ static void make_wanting_due(struct work_item *work)
 }
 
 /* What a claim waits to be filled from may be ready now. */
-static void look_at_wanting(struct local_provisioner *provisioner)
+static void sync_wanting(struct local_provisioner *provisioner)
 {
 	if (!provisioner->has_wanting)
 		return;
@@ -165,7 +165,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	int r = 0;
 
 	if (is_source(object->kind))
-		look_at_wanting(provisioner);
+		sync_wanting(provisioner);
 	if (object->kind == KIND_PERSISTENT_VOLUME) {
 		follow_paths(provisioner, change);
 		if (change->type == STORE_DELETED)
@@ -202,7 +202,7 @@ static void make_waiting_due(struct work_item *work)
 		work_item_due(work);
 }
 
-void local_provisioner_look_again(struct local_provisioner *provisioner, const char *volume)
+void local_provisioner_resync(struct local_provisioner *provisioner, const char *volume)
 {
 	struct work_item *work;
 
@@ -240,7 +240,7 @@ static const struct controller_class local_provisioner_class = {
 		   { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
 	.queues = { { .what = "volume",
 		      .item_bytes = sizeof(struct item),
-		      .look = local_item_look,
+		      .sync = local_item_sync,
 		      .written = local_item_written,
 		      .clear = local_item_clear } },
 	.begin = begin,

@@ -95,7 +95,7 @@ int local_provisioner_new(const struct local_provisioner_options *options,
 			  struct local_provisioner **ret);
 /* What is_in_use() says of a volume may have changed; NULL: of all of them, or is_complete(). Cheap
  * when nothing waits for it. */
-void local_provisioner_look_again(struct local_provisioner *provisioner, const char *volume);
+void local_provisioner_resync(struct local_provisioner *provisioner, const char *volume);
 /* No order goes out any more. Before the threads end; accepts NULL. */
 void local_provisioner_stop(struct local_provisioner *provisioner);
 /* After they have. Accepts NULL. Return: NULL. */

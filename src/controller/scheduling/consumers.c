@@ -54,7 +54,7 @@ static void print_why(const struct scheduling_verdict *verdict, char text[CONSUM
 		(void) snprintf(text + used, CONSUMER_TEXT_BYTES - used, ".");
 }
 
-static bool waits(const struct scheduling_question *question, const struct pod_volume *volume)
+static bool waits(const struct scheduling_query *question, const struct pod_volume *volume)
 {
 	const struct object *claim = scheduling_claim(question, volume);
 	const struct storage_class *class = claim ? scheduling_class(question, claim) : NULL;
@@ -64,7 +64,7 @@ static bool waits(const struct scheduling_question *question, const struct pod_v
 }
 
 /* One of them tells for all. */
-static bool is_first_waiting(const struct scheduling_question *question, const char *claim)
+static bool is_first_waiting(const struct scheduling_query *question, const char *claim)
 {
 	const struct pod *pod = question->pod;
 
@@ -74,10 +74,10 @@ static bool is_first_waiting(const struct scheduling_question *question, const c
 	return false;
 }
 
-static void ask(struct search *search, const struct object *pod)
+static void start_query(struct search *search, const struct object *pod)
 {
-	const struct scheduling_question question = { search->store, pod->pod, search->node,
-						      search->assumed };
+	const struct scheduling_query question = { search->store, pod->pod, search->node,
+						   search->assumed };
 	struct scheduling_verdict verdict;
 	struct consumers *ret = search->ret;
 
@@ -110,7 +110,7 @@ static int take_consumer(const struct object *object, void *userdata)
 			object->meta.name);
 	if (search->node && !search->ret->node &&
 	    (!pod->node_name[0] || strcmp(pod->node_name, search->node_name) == 0))
-		ask(search, object);
+		start_query(search, object);
 	return 0;
 }
 

@@ -33,7 +33,7 @@ bool scheduling_has_claim(const struct pod_volume *volume)
 	return volume->source == SOURCE_CLAIM || volume->source == SOURCE_EPHEMERAL;
 }
 
-const struct object *scheduling_claim(const struct scheduling_question *question,
+const struct object *scheduling_claim(const struct scheduling_query *question,
 				      const struct pod_volume *volume)
 {
 	if (!scheduling_has_claim(volume))
@@ -42,7 +42,7 @@ const struct object *scheduling_claim(const struct scheduling_question *question
 			 question->pod->object->meta.name_space, volume->claim_name);
 }
 
-const struct persistent_volume *scheduling_volume(const struct scheduling_question *question,
+const struct persistent_volume *scheduling_volume(const struct scheduling_query *question,
 						  const struct object *claim)
 {
 	const char *name = claim->claim->volume_name;
@@ -52,7 +52,7 @@ const struct persistent_volume *scheduling_volume(const struct scheduling_questi
 	return object ? object->persistent_volume : NULL;
 }
 
-const struct storage_class *scheduling_class(const struct scheduling_question *question,
+const struct storage_class *scheduling_class(const struct scheduling_query *question,
 					     const struct object *claim)
 {
 	const char *name = claim->claim->storage_class;
@@ -88,7 +88,7 @@ static bool is_bound(const struct persistent_volume_claim *claim)
 	return claim->volume_name[0] && claim->bind_completed;
 }
 
-static bool is_decided(const struct scheduling_question *question, const struct object *claim)
+static bool is_decided(const struct scheduling_query *question, const struct object *claim)
 {
 	const struct scheduling_assumed *assumed = question->assumed;
 
@@ -96,9 +96,9 @@ static bool is_decided(const struct scheduling_question *question, const struct 
 	       (assumed && assumed->has(assumed->userdata, claim));
 }
 
-bool scheduling_has_node(const struct scheduling_question *question, const struct pod *pod)
+bool scheduling_has_node(const struct scheduling_query *question, const struct pod *pod)
 {
-	const struct scheduling_question of = { question->store, pod, NULL, NULL };
+	const struct scheduling_query of = { question->store, pod, NULL, NULL };
 
 	for (size_t i = 0; i < pod->volume_count; i++) {
 		const struct object *claim = scheduling_claim(&of, &pod->volumes[i]);
@@ -110,7 +110,7 @@ bool scheduling_has_node(const struct scheduling_question *question, const struc
 	return true;
 }
 
-static bool is_delayed(const struct scheduling_question *question, const struct object *claim)
+static bool is_delayed(const struct scheduling_query *question, const struct object *claim)
 {
 	const struct storage_class *class = scheduling_class(question, claim);
 
@@ -123,7 +123,7 @@ static bool is_owned(const struct pod *pod, const struct object *claim)
 }
 
 /* Return: false: no node would help. */
-static bool check_claim(const struct scheduling_question *question, const struct pod_volume *volume,
+static bool check_claim(const struct scheduling_query *question, const struct pod_volume *volume,
 			struct scheduling_verdict *ret)
 {
 	const struct object *claim = scheduling_claim(question, volume);
@@ -288,7 +288,7 @@ static bool take_match(struct pool *pool, const struct object *claim, const stru
 
 /* ---- the claims of a pod on a node ---- */
 
-static void check_bound(const struct scheduling_question *question, const struct object *claim,
+static void check_bound(const struct scheduling_query *question, const struct object *claim,
 			struct scheduling_verdict *ret)
 {
 	const struct persistent_volume *volume = scheduling_volume(question, claim);
@@ -299,7 +299,7 @@ static void check_bound(const struct scheduling_question *question, const struct
 		scheduling_add(ret, PLUGIN, false, REASON_NODE_CONFLICT);
 }
 
-static void check_delayed(const struct scheduling_question *question, const struct object *claim,
+static void check_delayed(const struct scheduling_query *question, const struct object *claim,
 			  struct pool *pool, struct scheduling_verdict *ret)
 {
 	const struct labels *node = &question->node->meta.labels;
@@ -329,7 +329,7 @@ static void insert_by_size(const struct object **claims, size_t count, const str
 	claims[count] = claim;
 }
 
-static void filter(const struct scheduling_question *question, struct scheduling_verdict *ret)
+static void filter(const struct scheduling_query *question, struct scheduling_verdict *ret)
 {
 	const struct object *delayed[CLAIMS_MAX];
 	const struct pod *pod = question->pod;
@@ -354,7 +354,7 @@ static void filter(const struct scheduling_question *question, struct scheduling
 		check_delayed(question, delayed[i], &pool, ret);
 }
 
-void scheduling_volume_binding(const struct scheduling_question *question,
+void scheduling_volume_binding(const struct scheduling_query *question,
 			       struct scheduling_verdict *ret)
 {
 	const struct pod *pod = question->pod;
@@ -368,7 +368,7 @@ void scheduling_volume_binding(const struct scheduling_question *question,
 		filter(question, ret);
 }
 
-void scheduling_check(const struct scheduling_question *question, struct scheduling_verdict *ret)
+void scheduling_check(const struct scheduling_query *question, struct scheduling_verdict *ret)
 {
 	*ret = (struct scheduling_verdict){ .count = 0 };
 	scheduling_volume_restrictions(question, ret);

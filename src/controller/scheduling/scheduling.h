@@ -38,7 +38,7 @@ struct scheduling_assumed {
 	void *userdata;
 };
 
-struct scheduling_question {
+struct scheduling_query {
 	struct store *store;                      /* claims, volumes, classes, other pods */
 	const struct pod *pod;                    /* need not be stored */
 	const struct object *node;                /* a Node; need not be stored */
@@ -46,7 +46,7 @@ struct scheduling_question {
 };
 
 /* All four. Cannot fail: what cannot be looked up is a reason. */
-void scheduling_check(const struct scheduling_question *question, struct scheduling_verdict *ret);
+void scheduling_check(const struct scheduling_query *question, struct scheduling_verdict *ret);
 
 /* The verdict as docs/api.md tells it, on @node, NULL: on the one called @node_name. Owned by the
  * caller. */
@@ -54,13 +54,13 @@ struct cJSON *scheduling_view(struct store *store, const char *node_name, const 
 			      const struct object *node);
 
 /* Each by itself; appended to @ret. A reason that is there already is not repeated. */
-void scheduling_volume_binding(const struct scheduling_question *question,
+void scheduling_volume_binding(const struct scheduling_query *question,
 			       struct scheduling_verdict *ret);
-void scheduling_volume_zone(const struct scheduling_question *question,
+void scheduling_volume_zone(const struct scheduling_query *question,
 			    struct scheduling_verdict *ret);
-void scheduling_volume_restrictions(const struct scheduling_question *question,
+void scheduling_volume_restrictions(const struct scheduling_query *question,
 				    struct scheduling_verdict *ret);
-void scheduling_volume_limits(const struct scheduling_question *question,
+void scheduling_volume_limits(const struct scheduling_query *question,
 			      struct scheduling_verdict *ret);
 
 /* Is something of it said because of other pods? When one of them goes it may be otherwise. */
@@ -78,14 +78,14 @@ const char *scheduling_provisionable(struct store *store,
 void scheduling_add(struct scheduling_verdict *verdict, const char *plugin, bool is_resolvable,
 		    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The claim of a pod's volume; NULL: it has none, or there is no such claim. */
-const struct object *scheduling_claim(const struct scheduling_question *question,
+const struct object *scheduling_claim(const struct scheduling_query *question,
 				      const struct pod_volume *volume);
 bool scheduling_has_claim(const struct pod_volume *volume);
 /* Has another pod been given a node, with all its claims? */
-bool scheduling_has_node(const struct scheduling_question *question, const struct pod *pod);
-const struct persistent_volume *scheduling_volume(const struct scheduling_question *question,
+bool scheduling_has_node(const struct scheduling_query *question, const struct pod *pod);
+const struct persistent_volume *scheduling_volume(const struct scheduling_query *question,
 						  const struct object *claim);
-const struct storage_class *scheduling_class(const struct scheduling_question *question,
+const struct storage_class *scheduling_class(const struct scheduling_query *question,
 					     const struct object *claim);
 
 /* ---- scheduling_queue.c ---- */

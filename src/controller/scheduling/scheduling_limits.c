@@ -19,7 +19,7 @@
 enum { VOLUMES_MAX = 1024, HANDLE_BYTES = 512 };
 
 /* Another pod that counts. */
-static bool is_other_pod(const struct scheduling_question *question, const struct object *pod)
+static bool is_other_pod(const struct scheduling_query *question, const struct object *pod)
 {
 	const struct object_meta *own = &question->pod->object->meta;
 
@@ -32,7 +32,7 @@ static bool is_other_pod(const struct scheduling_question *question, const struc
 /* ---- VolumeRestrictions ---- */
 
 struct user_search {
-	const struct scheduling_question *question;
+	const struct scheduling_query *question;
 	const char *claim;
 };
 
@@ -48,7 +48,7 @@ static int uses_claim(const struct object *object, void *userdata)
 	return 0;
 }
 
-void scheduling_volume_restrictions(const struct scheduling_question *question,
+void scheduling_volume_restrictions(const struct scheduling_query *question,
 				    struct scheduling_verdict *ret)
 {
 	const struct pod *pod = question->pod;
@@ -71,7 +71,7 @@ void scheduling_volume_restrictions(const struct scheduling_question *question,
 
 /* The different volumes of one driver. */
 struct volume_set {
-	const struct scheduling_question *question;
+	const struct scheduling_query *question;
 	const char *driver;
 	size_t count;
 	char handles[VOLUMES_MAX][HANDLE_BYTES];
@@ -87,7 +87,7 @@ static void add_handle(struct volume_set *set, const char *handle)
 }
 
 /* Which driver a claim's volume is or will be of, and which volume that is. */
-static const char *driver_of(const struct scheduling_question *question, const struct object *claim,
+static const char *driver_of(const struct scheduling_query *question, const struct object *claim,
 			     char handle[HANDLE_BYTES])
 {
 	const struct persistent_volume *volume = scheduling_volume(question, claim);
@@ -105,7 +105,7 @@ static const char *driver_of(const struct scheduling_question *question, const s
 
 static void add_volumes(struct volume_set *set, const struct pod *pod)
 {
-	const struct scheduling_question of = { set->question->store, pod, NULL, NULL };
+	const struct scheduling_query of = { set->question->store, pod, NULL, NULL };
 	char handle[HANDLE_BYTES];
 
 	for (size_t i = 0; i < pod->volume_count; i++) {
@@ -129,8 +129,8 @@ static int take_pod(const struct object *object, void *userdata)
 	return 0;
 }
 
-static void check_driver(const struct scheduling_question *question, const char *driver,
-			 int64_t limit, struct scheduling_verdict *ret)
+static void check_driver(const struct scheduling_query *question, const char *driver, int64_t limit,
+			 struct scheduling_verdict *ret)
 {
 	cleanup_free struct volume_set *set = calloc(1, sizeof(*set));
 	size_t before;
@@ -150,7 +150,7 @@ static void check_driver(const struct scheduling_question *question, const char 
 		scheduling_add(ret, LIMITS, true, "node(s) exceed max volume count");
 }
 
-void scheduling_volume_limits(const struct scheduling_question *question,
+void scheduling_volume_limits(const struct scheduling_query *question,
 			      struct scheduling_verdict *ret)
 {
 	const struct object *csi_node =

@@ -11,7 +11,7 @@
 struct cJSON *scheduling_view(struct store *store, const char *node_name, const struct object *pod,
 			      const struct object *node)
 {
-	struct scheduling_question question = { .store = store, .pod = pod->pod };
+	struct scheduling_query question = { .store = store, .pod = pod->pod };
 	struct scheduling_verdict verdict = { .count = 0 };
 	char key[POD_KEY_BYTES];
 	struct cJSON *tree = json_new_object(), *reasons;

@@ -72,7 +72,7 @@ static bool is_in_zone(const struct persistent_volume *volume, const struct labe
 
 /* Why a claim has no volume whose labels could be looked at. Waiting for a consumer is no reason.
  */
-static void check_unbound(const struct scheduling_question *question, const struct object *claim,
+static void check_unbound(const struct scheduling_query *question, const struct object *claim,
 			  struct scheduling_verdict *ret)
 {
 	const struct storage_class *class = scheduling_class(question, claim);
@@ -87,7 +87,7 @@ static void check_unbound(const struct scheduling_question *question, const stru
 		scheduling_add(ret, PLUGIN, false, "PersistentVolume had no name");
 }
 
-static void check_volume(const struct scheduling_question *question,
+static void check_volume(const struct scheduling_query *question,
 			 const struct pod_volume *pod_volume, struct scheduling_verdict *ret)
 {
 	const struct object *claim = scheduling_claim(question, pod_volume);
@@ -107,8 +107,7 @@ static void check_volume(const struct scheduling_question *question,
 		scheduling_add(ret, PLUGIN, false, "node(s) had no available volume zone");
 }
 
-void scheduling_volume_zone(const struct scheduling_question *question,
-			    struct scheduling_verdict *ret)
+void scheduling_volume_zone(const struct scheduling_query *question, struct scheduling_verdict *ret)
 {
 	const struct pod *pod = question->pod;
 	bool is_anywhere = true;

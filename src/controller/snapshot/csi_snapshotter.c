@@ -480,16 +480,16 @@ static void driver_changed(void *userdata, const char *driver)
 	snapshotter_all_due(((struct csi_snapshotter *) userdata)->snapshotter);
 }
 
-static void look_again(void *userdata)
+static void resync(void *userdata)
 {
-	snapshotter_look_again(((struct csi_snapshotter *) userdata)->snapshotter);
+	snapshotter_resync(((struct csi_snapshotter *) userdata)->snapshotter);
 }
 
 #define CLASS                                                                                      \
 	{                                                                                          \
 		CONTROLLER_OF(csi_snapshotter),                                                    \
 			.open = open_snapshotter, .close = close_snapshotter,                      \
-			.driver_changed = driver_changed, .look_again = look_again,                \
+			.driver_changed = driver_changed, .look_again = resync,                    \
 	}
 
 const struct controller_class csi_snapshotter_class = CLASS;

@@ -237,10 +237,10 @@ int local_snapshotter_new(const struct local_provisioner_options *options,
 	return 0;
 }
 
-void local_snapshotter_look_again(struct local_snapshotter *snapshotter)
+void local_snapshotter_resync(struct local_snapshotter *snapshotter)
 {
 	if (snapshotter)
-		snapshotter_look_again(snapshotter->snapshotter);
+		snapshotter_resync(snapshotter->snapshotter);
 }
 
 void local_snapshotter_stop(struct local_snapshotter *snapshotter)

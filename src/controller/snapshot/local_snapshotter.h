@@ -19,7 +19,7 @@ struct local_snapshotter;
 int local_snapshotter_new(const struct local_provisioner_options *options,
 			  struct local_snapshotter **ret);
 /* is_complete() may have changed. Accepts NULL. Cheap when it was true before. */
-void local_snapshotter_look_again(struct local_snapshotter *snapshotter);
+void local_snapshotter_resync(struct local_snapshotter *snapshotter);
 /* As of the provisioner. */
 void local_snapshotter_stop(struct local_snapshotter *snapshotter);
 struct local_snapshotter *local_snapshotter_free(struct local_snapshotter *snapshotter);

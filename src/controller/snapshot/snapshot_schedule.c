@@ -232,7 +232,7 @@ static void follow(struct schedule_item *item, const struct object *claim, const
 	}
 }
 
-static bool look(struct work_item *work)
+static bool sync_item(struct work_item *work)
 {
 	struct schedule_item *item = (struct schedule_item *) work;
 	const struct snapshot_schedules_options *options = options_of(item);
@@ -346,7 +346,7 @@ static const struct controller_class snapshot_schedules_class = {
 	.lists = { { KIND_PERSISTENT_VOLUME_CLAIM, take_claim } },
 	.queues = { { .what = "snapshot schedule of claim",
 		      .item_bytes = sizeof(struct schedule_item),
-		      .look = look,
+		      .sync = sync_item,
 		      .clear = clear } },
 	.open = open_clock,
 	.take_change = take_change,
@@ -363,7 +363,7 @@ int snapshot_schedules_new(const struct snapshot_schedules_options *options,
 	return controller_new(&snapshot_schedules_class, &common, options, ret);
 }
 
-void snapshot_schedules_look_again(struct snapshot_schedules *schedules)
+void snapshot_schedules_resync(struct snapshot_schedules *schedules)
 {
 	if (!schedules || schedules->was_complete)
 		return;

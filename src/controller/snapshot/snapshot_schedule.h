@@ -30,6 +30,6 @@ struct snapshot_schedules_options {
 int snapshot_schedules_new(const struct snapshot_schedules_options *options,
 			   struct snapshot_schedules **ret);
 /* is_complete() may have changed. Accepts NULL. Cheap when it was true before. */
-void snapshot_schedules_look_again(struct snapshot_schedules *schedules);
+void snapshot_schedules_resync(struct snapshot_schedules *schedules);
 /* Leaves objects as they are. Accepts NULL. Return: NULL. */
 struct snapshot_schedules *snapshot_schedules_free(struct snapshot_schedules *schedules);

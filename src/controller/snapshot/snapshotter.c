@@ -86,10 +86,10 @@ static int open_snapshotter(void *userdata)
 	{                                                                                          \
 		[SNAPSHOTS] = { .what = "snapshot",                                                \
 				.item_bytes = sizeof(struct snapshot_item),                        \
-				.look = snapshot_look },                                           \
+				.sync = snapshot_sync },                                           \
 		[CONTENTS] = { .what = "snapshot",                                                 \
 			       .item_bytes = sizeof(struct snapshot_item),                         \
-			       .look = content_look },                                             \
+			       .sync = content_sync },                                             \
 	}
 
 static const struct controller_class snapshotter_class = {
@@ -137,7 +137,7 @@ void snapshotter_all_due(struct snapshotter *snapshotter)
 	controller_all_due(snapshotter);
 }
 
-void snapshotter_look_again(struct snapshotter *snapshotter)
+void snapshotter_resync(struct snapshotter *snapshotter)
 {
 	const struct snapshotter_options *options;
 

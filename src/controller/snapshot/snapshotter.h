@@ -85,7 +85,7 @@ int snapshotter_new(const struct snapshotter_options *options, struct snapshotte
 /* Something that the backend tells has changed. Accepts NULL. */
 void snapshotter_all_due(struct snapshotter *snapshotter);
 /* is_complete() may say something else now. Accepts NULL. */
-void snapshotter_look_again(struct snapshotter *snapshotter);
+void snapshotter_resync(struct snapshotter *snapshotter);
 /* No order goes out any more. Accepts NULL. */
 void snapshotter_stop(struct snapshotter *snapshotter);
 /* Orders under way end without it. Accepts NULL. Return: NULL. */

@@ -2,8 +2,8 @@
 /*
  * snapshotter_internal - what the files of the snapshotter share; no other file includes it
  *
- * snapshotter.c watches and writes, snapshot_look.c decides for a VolumeSnapshot,
- * content_look.c for a content; group_members.c knows what a group consists of.
+ * snapshotter.c watches and writes, snapshot_sync.c decides for a VolumeSnapshot,
+ * content_sync.c for a content; group_members.c knows what a group consists of.
  */
 #pragma once
 
@@ -27,10 +27,10 @@ struct snapshot_item {
 };
 
 /* Both: return false when nothing of the name is there any more. */
-bool snapshot_look(struct work_item *work);
-bool content_look(struct work_item *work);
+bool snapshot_sync(struct work_item *work);
+bool content_sync(struct work_item *work);
 
-/* ---- snapshot_look.c ---- */
+/* ---- snapshot_sync.c ---- */
 
 const struct persistent_volume *snapshot_find_volume(const struct snapshot_item *item,
 						     const struct object *claim);

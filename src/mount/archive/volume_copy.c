@@ -213,7 +213,7 @@ static int fill_snapshot(const struct volume_directory *directory,
 	return r < 0 ? r : finish_snapshot(fd, facts, reterr);
 }
 
-int volume_snapshot_look(const struct volume_directory *directory,
+int volume_snapshot_sync(const struct volume_directory *directory,
 			 struct volume_snapshot_facts *ret, struct failure *reterr)
 {
 	cleanup(place_done) struct place place = PLACE_EMPTY;
@@ -232,7 +232,7 @@ int volume_snapshot_take(const struct volume_directory *directory,
 			 struct volume_snapshot_facts *ret, struct failure *reterr)
 {
 	struct volume_snapshot_facts facts = { 0 };
-	int r = volume_snapshot_look(directory, ret, NULL);
+	int r = volume_snapshot_sync(directory, ret, NULL);
 
 	assert(source && watch && ret && reterr);
 	if (r == 0)

@@ -49,7 +49,7 @@ int volume_snapshot_take(const struct volume_directory *directory,
 			 struct volume_snapshot_facts *ret, struct failure *reterr);
 
 /* Of one that is there. Return: 0; -ENOENT; -EPERM it is none, or not finished. */
-int volume_snapshot_look(const struct volume_directory *directory,
+int volume_snapshot_sync(const struct volume_directory *directory,
 			 struct volume_snapshot_facts *ret, struct failure *reterr);
 
 /* A volume's directory with what is in the source, of its owner and mode. As

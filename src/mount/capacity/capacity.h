@@ -135,7 +135,7 @@ int tree_usage_count(int directory_fd, uint64_t until_usec, struct tree_usage *r
 
 /* What the project quota of a directory says; nothing is counted. Return: 0; else it has none.
  * [worker] */
-int tree_usage_ask(int directory_fd, struct tree_usage *ret);
+int tree_usage_query(int directory_fd, struct tree_usage *ret);
 
 /* The same count in portions, each of which may be another thread's. */
 struct tree_count;

@@ -79,8 +79,8 @@ static int explain(const struct helper_request *request, const char *program, in
 			    request->source, status, output);
 }
 
-static int look_at_target(const struct helper_request *request, uint64_t *ret_mount_id,
-			  struct failure *reterr)
+static int check_target(const struct helper_request *request, uint64_t *ret_mount_id,
+			struct failure *reterr)
 {
 	struct mount_facts facts;
 	int result = place_facts(request->target, &facts, reterr);
@@ -117,6 +117,6 @@ int mount_by_helper(const struct helper_request *request, uint64_t *ret_mount_id
 	}
 	(void) snprintf(program, sizeof(program), "mount.%s", request->type);
 	status = tool_run(argv, &request->terms, output);
-	return status == 0 ? look_at_target(request, ret_mount_id, reterr)
+	return status == 0 ? check_target(request, ret_mount_id, reterr)
 			   : explain(request, program, status, output, reterr);
 }

@@ -107,7 +107,7 @@ static uint64_t grace_usec(const struct tool_terms *terms)
 	return terms->limit_usec < GRACE_USEC ? terms->limit_usec : GRACE_USEC;
 }
 
-static void look_at_clock(struct running *running, const struct tool_terms *terms, uint64_t now)
+static void check_deadline(struct running *running, const struct tool_terms *terms, uint64_t now)
 {
 	bool cancelled = terms->cancelled && atomic_load(terms->cancelled);
 
@@ -145,7 +145,7 @@ static void watch(struct running *running, const struct tool_terms *terms, struc
 	while (!(ends[0].revents & POLLIN)) {
 		uint64_t now = monotonic_usec();
 
-		look_at_clock(running, terms, now);
+		check_deadline(running, terms, now);
 		if (poll(ends, 2, milliseconds_to_wait(running, terms, now)) <= 0)
 			continue;
 		if (ends[1].revents && !keep_end(running->output_fd, said))

@@ -140,8 +140,7 @@ static bool read_link(int fd, const char *name, char path[PATH_MAX])
 	return true;
 }
 
-static void look_at_link(struct subject *subject, int task_fd, const char *link,
-			 enum busy_kind kind)
+static void scan_link(struct subject *subject, int task_fd, const char *link, enum busy_kind kind)
 {
 	const struct busy_mount *mount;
 	uint64_t mount_id;
@@ -160,8 +159,8 @@ static void look_at_link(struct subject *subject, int task_fd, const char *link,
 }
 
 /* What has neither a path nor a name in a volume, such as a pipe, is in no mount that counts. */
-static void look_at_descriptor(struct subject *subject, int task_fd, int directory_fd,
-			       const char *name)
+static void scan_descriptor(struct subject *subject, int task_fd, int directory_fd,
+			    const char *name)
 {
 	const struct busy_socket *socket;
 	const struct busy_mount *mount;
@@ -195,7 +194,7 @@ static bool is_over(struct search *search)
 	return true;
 }
 
-static int look_at_descriptors(struct subject *subject, int task_fd)
+static int scan_descriptors(struct subject *subject, int task_fd)
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
@@ -209,7 +208,7 @@ static int look_at_descriptors(struct subject *subject, int task_fd)
 	while ((r = directory_next(directory, &entry)) > 0) {
 		if (!isdigit((unsigned char) entry->d_name[0]))
 			continue;
-		look_at_descriptor(subject, task_fd, dirfd(directory), entry->d_name);
+		scan_descriptor(subject, task_fd, dirfd(directory), entry->d_name);
 		if (subject->search->descriptors++ % 1024 == 1023 && is_over(subject->search))
 			return 0;
 	}
@@ -217,7 +216,7 @@ static int look_at_descriptors(struct subject *subject, int task_fd)
 }
 
 /* What is mapped of an executable is reported so. */
-static void look_at_map(const struct process_map *map, void *userdata)
+static void scan_map(const struct process_map *map, void *userdata)
 {
 	struct subject *subject = userdata;
 	const struct busy_mount *mount;
@@ -232,23 +231,23 @@ static void look_at_map(const struct process_map *map, void *userdata)
 		note_use(subject, BUSY_MAPPED_FILE, mount, map->path);
 }
 
-static int look_at_task(struct subject *subject, int task_fd)
+static int scan_task(struct subject *subject, int task_fd)
 {
-	look_at_link(subject, task_fd, "cwd", BUSY_WORKING_DIRECTORY);
-	look_at_link(subject, task_fd, "root", BUSY_ROOT_DIRECTORY);
-	return look_at_descriptors(subject, task_fd);
+	scan_link(subject, task_fd, "cwd", BUSY_WORKING_DIRECTORY);
+	scan_link(subject, task_fd, "root", BUSY_ROOT_DIRECTORY);
+	return scan_descriptors(subject, task_fd);
 }
 
-static bool look_at_thread(int task_fd, void *userdata)
+static bool scan_thread(int task_fd, void *userdata)
 {
 	struct subject *subject = userdata;
 
-	(void) look_at_task(subject, task_fd);
+	(void) scan_task(subject, task_fd);
 	return !is_over(subject->search);
 }
 
 /* It may end at any moment: what is gone holds nothing. */
-static int look_at_process(struct search *search, int proc_fd, const char *name)
+static int scan_process(struct search *search, int proc_fd, const char *name)
 {
 	cleanup_close int fd = process_open_directory(proc_fd, name);
 	struct subject subject = { .search = search, .process_fd = fd };
@@ -260,18 +259,18 @@ static int look_at_process(struct search *search, int proc_fd, const char *name)
 	if (fd >= 0 && (r >= 0 || r == -ENOENT)) {
 		process_command(fd, subject.command);
 		subject.uid = process_uid(fd);
-		look_at_link(&subject, fd, "exe", BUSY_EXECUTABLE);
-		r = look_at_task(&subject, fd);
-		(void) process_walk_threads(fd, subject.pid, look_at_thread, &subject);
+		scan_link(&subject, fd, "exe", BUSY_EXECUTABLE);
+		r = scan_task(&subject, fd);
+		(void) process_walk_threads(fd, subject.pid, scan_thread, &subject);
 		if (!process_is_stuck(fd))
-			(void) process_walk_maps(fd, look_at_map, &subject);
+			(void) process_walk_maps(fd, scan_map, &subject);
 	}
 	if (r == -EACCES || r == -EPERM)
 		search->hidden++;
 	return process_error_is_ours(r) ? r : 0;
 }
 
-static int look_at_processes(struct search *search)
+static int scan_processes(struct search *search)
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
 	const struct dirent *entry;
@@ -281,7 +280,7 @@ static int look_at_processes(struct search *search)
 		return -errno;
 	while (r >= 0 && !is_over(search) && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
-			r = look_at_process(search, dirfd(proc), entry->d_name);
+			r = scan_process(search, dirfd(proc), entry->d_name);
 	if (r >= 0 && more < 0)
 		return more;
 	return r >= 0 && is_cancelled(search) ? -ECANCELED : r;
@@ -289,7 +288,7 @@ static int look_at_processes(struct search *search)
 
 /* ---- what no process has ---- */
 
-static void look_at_nested(struct search *search)
+static void scan_nested(struct search *search)
 {
 	for (size_t i = 0; i < search->mounts.count; i++) {
 		const struct busy_mount *mount = &search->mounts.list[i];
@@ -319,7 +318,7 @@ static void note_kernel_use(struct search *search, enum busy_kind kind, const ch
 }
 
 /* By name: asking the device would ask the file system below it. */
-static int look_at_loop_devices(struct search *search)
+static int scan_loop_devices(struct search *search)
 {
 	cleanup_closedir DIR *block = opendir("/sys/block");
 	const struct dirent *entry;
@@ -343,7 +342,7 @@ static int look_at_loop_devices(struct search *search)
 }
 
 /* The first word of each line but the first; a blank in it is written as \040. */
-static void look_at_swaps(struct search *search)
+static void scan_swaps(struct search *search)
 {
 	cleanup_fclose FILE *file = fopen("/proc/swaps", "re");
 	char line[LINE_BYTES];
@@ -372,13 +371,13 @@ static int search_all(struct search *search)
 		r = busy_mounts_read(search->queries, search->count, true, &search->mounts);
 	if (r < 0 || search->mounts.count == 0)
 		return r;
-	look_at_nested(search);
-	r = look_at_loop_devices(search);
+	scan_nested(search);
+	r = scan_loop_devices(search);
 	if (r < 0)
 		return r;
-	look_at_swaps(search);
+	scan_swaps(search);
 	r = busy_sockets_read(&search->mounts, &search->sockets);
-	return r < 0 ? r : look_at_processes(search);
+	return r < 0 ? r : scan_processes(search);
 }
 
 int busy_holders_search(struct busy_query *queries, size_t count, const atomic_bool *cancelled,

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 /* @path: as this namespace names it. Return: 0; -ENOMEM. */
-static int take_root(struct directory_question *question, const char *path)
+static int take_root(struct directory_query *question, const char *path)
 {
 	bool is_top = strcmp(question->mount_point, "/") == 0;
 	const char *root = strcmp(question->mount_root, "/") == 0 ? "" : question->mount_root;
@@ -34,7 +34,7 @@ static int take_root(struct directory_question *question, const char *path)
 	return question->root ? 0 : -ENOMEM;
 }
 
-static int take_mount(struct directory_question *question, dev_t device, const char *root,
+static int take_mount(struct directory_query *question, dev_t device, const char *root,
 		      const char *mount_point)
 {
 	question->device = device;
@@ -43,7 +43,7 @@ static int take_mount(struct directory_question *question, dev_t device, const c
 	return question->mount_root && question->mount_point ? 0 : -ENOMEM;
 }
 
-static int take_wide(struct directory_question *question, uint64_t mount_id, const char *point)
+static int take_wide(struct directory_query *question, uint64_t mount_id, const char *point)
 {
 	free(question->wide_point);
 	question->wide_id = mount_id;
@@ -52,7 +52,7 @@ static int take_wide(struct directory_question *question, uint64_t mount_id, con
 }
 
 /* Return: 0; -ESTALE its mount is not in the table. */
-static int find_in(struct directory_question *question, const char *table)
+static int find_in(struct directory_query *question, const char *table)
 {
 	for (const char *line = table; *line; line = table_next_line(line)) {
 		cleanup_free char *copy = NULL;
@@ -70,7 +70,7 @@ static int find_in(struct directory_question *question, const char *table)
 }
 
 /* A mount that shows less says of a file beside it only that it cannot be found. */
-static int find_wide(struct directory_question *question, const char *table)
+static int find_wide(struct directory_query *question, const char *table)
 {
 	size_t shortest = SIZE_MAX;
 	int r = 0;
@@ -91,7 +91,7 @@ static int find_wide(struct directory_question *question, const char *table)
 	return r;
 }
 
-static int find_mount(struct directory_question *question)
+static int find_mount(struct directory_query *question)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
@@ -102,14 +102,14 @@ static int find_mount(struct directory_question *question)
 	return r < 0 ? r : find_wide(question, table);
 }
 
-static int copy_mount(struct directory_question *question, const struct directory_question *like)
+static int copy_mount(struct directory_query *question, const struct directory_query *like)
 {
 	int r = take_mount(question, like->device, like->mount_root, like->mount_point);
 
 	return r < 0 ? r : take_wide(question, like->wide_id, like->wide_point);
 }
 
-static int find_origin(struct directory_question *question, const struct directory_question *like)
+static int find_origin(struct directory_query *question, const struct directory_query *like)
 {
 	char path[PATH_MAX];
 	const struct fd_path link = fd_path(question->directory.fd);
@@ -157,7 +157,7 @@ static int open_within(int mount_fd, int directory_fd)
 }
 
 /* By the mount that shows most; else by its own, or by itself where another one is on top. */
-static int open_mounts(struct directory_question *question)
+static int open_mounts(struct directory_query *question)
 {
 	struct mount_directory *directory = &question->directory;
 	cleanup_close int mount_fd = open_mount(question->wide_point, question->wide_id);
@@ -176,20 +176,20 @@ static int open_mounts(struct directory_question *question)
 	return directory->mount_fd < 0 ? directory->mount_fd : 0;
 }
 
-int directory_question_open(int fd, const struct directory_question *like,
-			    struct directory_question *ret, struct failure *reterr)
+int directory_query_open(int fd, const struct directory_query *like, struct directory_query *ret,
+			 struct failure *reterr)
 {
 	int r;
 
 	assert(ret);
-	*ret = (struct directory_question){ .directory = { .fd = fd, .mount_fd = -EBADF } };
+	*ret = (struct directory_query){ .directory = { .fd = fd, .mount_fd = -EBADF } };
 	r = fd < 0 ? fd : find_origin(ret, like);
 	if (r >= 0)
 		r = open_mounts(ret);
 	return r < 0 ? failed(reterr, r, "cannot determine whether it is mounted") : 0;
 }
 
-void directory_question_ask(const struct directory_question *question, struct mount_holder *holder)
+void directory_query_run(const struct directory_query *question, struct mount_holder *holder)
 {
 	assert(question->root && holder);
 	holder->device = question->device;
@@ -197,7 +197,7 @@ void directory_question_ask(const struct directory_question *question, struct mo
 	holder->directory = &question->directory;
 }
 
-void directory_question_done(struct directory_question *question)
+void directory_query_done(struct directory_query *question)
 {
 	if (question->directory.fd > 0)
 		(void) close_keep_errno(question->directory.fd);
@@ -207,22 +207,22 @@ void directory_question_done(struct directory_question *question)
 	free(question->mount_point);
 	free(question->wide_point);
 	free(question->root);
-	*question = (struct directory_question){ 0 };
+	*question = (struct directory_query){ 0 };
 }
 
 int directory_users_check(int fd, struct failure *reterr)
 {
-	cleanup(directory_question_done) struct directory_question question = { 0 };
+	cleanup(directory_query_done) struct directory_query question = { 0 };
 	struct mount_holder holder = { .pid_fd = -EBADF };
 	char text[MOUNT_HOLDER_TEXT_BYTES];
 	int own_fd, r;
 
 	assert(fd >= 0);
 	own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	r = directory_question_open(own_fd < 0 ? -errno : own_fd, NULL, &question, reterr);
+	r = directory_query_open(own_fd < 0 ? -errno : own_fd, NULL, &question, reterr);
 	if (r < 0)
 		return r;
-	directory_question_ask(&question, &holder);
+	directory_query_run(&question, &holder);
 	r = mount_holders_search(&holder, 1, reterr);
 	if (r < 0 || !holder.found)
 		return r;

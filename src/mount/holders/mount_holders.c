@@ -266,8 +266,8 @@ static bool is_judged_by_another(const struct mount_search *search, size_t at,
 }
 
 /* What one process's table has of what is looked for. */
-static int look_at_line(struct mount_search *search, const char *table, const char *line,
-			const struct mount_holder *process)
+static int scan_line(struct mount_search *search, const char *table, const char *line,
+		     const struct mount_holder *process)
 {
 	cleanup_free char *copy = table_copy_line(line);
 	struct mountinfo_line mount;
@@ -324,8 +324,8 @@ static int note_unread(struct mount_search *search, const struct mount_holder *k
 	return r < 0 ? mount_search_failed(search, r, keeper, "the mount namespace") : 0;
 }
 
-int mount_search_look_into(struct mount_search *search, int namespace_fd,
-			   const struct mount_holder *process)
+int mount_search_scan(struct mount_search *search, int namespace_fd,
+		      const struct mount_holder *process)
 {
 	struct mount_holder keeper = *process;
 	cleanup_free char *table = NULL;
@@ -343,7 +343,7 @@ int mount_search_look_into(struct mount_search *search, int namespace_fd,
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
 		r = note_mount(search, strtoull(line, NULL, 10));
 		if (r >= 0 && is_looked_for(search, device_of(line)))
-			r = look_at_line(search, table, line, &keeper);
+			r = scan_line(search, table, line, &keeper);
 	}
 	if (r >= 0)
 		r = namespace_set_add(&search->seen, process->mount_namespace);
@@ -352,14 +352,14 @@ int mount_search_look_into(struct mount_search *search, int namespace_fd,
 
 /* ---- our own ---- */
 
-static int look_at_own(struct mount_search *search, const char *table)
+static int scan_own(struct mount_search *search, const char *table)
 {
 	const struct mount_holder here = { .how = HELD_HERE, .pid_fd = -EBADF, .found = true };
 	int r = 0;
 
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line))
 		if (is_looked_for(search, device_of(line)))
-			r = look_at_line(search, table, line, &here);
+			r = scan_line(search, table, line, &here);
 	return r;
 }
 
@@ -383,7 +383,7 @@ static int look_up_all_own(struct mount_search *search)
 		known += holder->device != 0;
 	}
 	if (r >= 0 && search->with_own)
-		r = look_at_own(search, table);
+		r = scan_own(search, table);
 	return r < 0 ? r : known;
 }
 
@@ -399,7 +399,7 @@ static int note_hidden(struct mount_search *search, int error, const struct moun
 
 /* A process or one of its threads, by its directory. Return: 0; -ENOENT, -ESRCH it ended; else what
  * ends the search. */
-static int look_at_task(struct mount_search *search, int proc_fd, pid_t pid)
+static int scan_task(struct mount_search *search, int proc_fd, pid_t pid)
 {
 	struct mount_holder process = { .pid = pid, .pid_fd = -EBADF, .found = true };
 	cleanup_close int fd = -EBADF;
@@ -418,7 +418,7 @@ static int look_at_task(struct mount_search *search, int proc_fd, pid_t pid)
 		return process_error_is_gone(r)
 			       ? r
 			       : mount_search_failed(search, r, &process, "the mount namespace");
-	return mount_search_look_into(search, fd, &process);
+	return mount_search_scan(search, fd, &process);
 }
 
 struct thread_look {
@@ -427,38 +427,37 @@ struct thread_look {
 	int result;
 };
 
-static bool look_at_thread(int task_fd, void *userdata)
+static bool scan_thread(int task_fd, void *userdata)
 {
 	struct thread_look *look = userdata;
-	int r = look_at_task(look->search, task_fd, look->pid);
+	int r = scan_task(look->search, task_fd, look->pid);
 
 	look->result = r < 0 && !process_error_is_gone(r) ? r : 0;
 	return look->result >= 0;
 }
 
 /* Its first thread. It may end at any moment. */
-static int look_at_first(struct mount_search *search, int proc_fd, pid_t pid)
+static int scan_first(struct mount_search *search, int proc_fd, pid_t pid)
 {
-	int r = look_at_task(search, proc_fd, pid);
+	int r = scan_task(search, proc_fd, pid);
 
 	return process_error_is_gone(r) ? 0 : r;
 }
 
 /* One whose first thread ended lives on in the others. */
-static int look_at_others(struct mount_search *search, int proc_fd, pid_t pid)
+static int scan_others(struct mount_search *search, int proc_fd, pid_t pid)
 {
 	struct thread_look look = { .search = search, .pid = pid };
 	const struct mount_holder process = { .pid = pid };
-	int r = process_error_of(proc_fd,
-				 process_walk_threads(proc_fd, pid, look_at_thread, &look));
+	int r = process_error_of(proc_fd, process_walk_threads(proc_fd, pid, scan_thread, &look));
 
 	if (r < 0 && !process_error_is_gone(r))
 		return mount_search_failed(search, r, &process, "the threads");
 	return look.result;
 }
 
-static int look_at_process(struct mount_search *search, int proc_dir_fd, const char *name,
-			   int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
+static int scan_process(struct mount_search *search, int proc_dir_fd, const char *name,
+			int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
 {
 	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
 	const struct mount_holder process = { .pid = (pid_t) strtol(name, NULL, 10) };
@@ -470,8 +469,8 @@ static int look_at_process(struct mount_search *search, int proc_dir_fd, const c
 	return look(search, fd, process.pid);
 }
 
-static int look_at_processes(struct mount_search *search,
-			     int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
+static int scan_processes(struct mount_search *search,
+			  int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
 	const struct dirent *entry;
@@ -479,20 +478,20 @@ static int look_at_processes(struct mount_search *search,
 
 	while (r >= 0 && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
-			r = look_at_process(search, dirfd(proc), entry->d_name, look);
+			r = scan_process(search, dirfd(proc), entry->d_name, look);
 	return more < 0 ? more : r;
 }
 
 /* First threads come first: another search, of this podvold too, visits namespaces with a thread,
  * which is not to be taken for who keeps them. */
-static int look_at_all(struct mount_search *search)
+static int scan_all(struct mount_search *search)
 {
 	cleanup_close int self_fd = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = self_fd < 0 ? -errno : process_namespace(self_fd, &search->own_namespace);
 
 	if (r >= 0)
-		r = look_at_processes(search, look_at_first);
-	return r < 0 ? r : look_at_processes(search, look_at_others);
+		r = scan_processes(search, scan_first);
+	return r < 0 ? r : scan_processes(search, scan_others);
 }
 
 /* ---- all of it ---- */
@@ -509,7 +508,7 @@ static int search_all(struct mount_search *search)
 	search->positions = calloc(search->count + 1, sizeof(*search->positions));
 	r = search->positions ? look_up_all_own(search) : -ENOMEM;
 	if (r > 0)
-		r = look_at_all(search);
+		r = scan_all(search);
 	else
 		return r;
 	return r < 0 ? r : 1;
@@ -540,7 +539,7 @@ int mount_holders_search(struct mount_holder *holders, size_t count, struct fail
 	search.reterr = &why;
 	r = search_all(&search);
 	if (r > 0)
-		r = mount_pins_look(&search);
+		r = mount_pins_search(&search);
 	if (r < 0 && why.error < 0)
 		return failed_plain(reterr, r, "cannot determine who has it mounted: %s", why.text);
 	if (r < 0)

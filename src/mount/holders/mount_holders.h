@@ -149,7 +149,7 @@ int mount_holders_copies(const char *const *mount_points, size_t count, struct m
  * file system. */
 
 /* One directory, as a search asks about it: for searches of many in one pass. */
-struct directory_question {
+struct directory_query {
 	struct mount_directory directory; /* both descriptors are the question's */
 	dev_t device;
 	uint64_t mount_id;              /* of the mount that it lies in, */
@@ -160,19 +160,19 @@ struct directory_question {
 };
 
 /**
- * directory_question_open - what a bind mount of a directory would show [worker]
+ * directory_query_open - what a bind mount of a directory would show [worker]
  * @fd:   taken, also after a failure
  * @like: where this one lies in the same mount, the table of mounts is not read again; NULL: none
- * @ret:  for directory_question_done(), also after a failure
+ * @ret:  for directory_query_done(), also after a failure
  *
  * Return: 0 or a negative errno.
  */
-int directory_question_open(int fd, const struct directory_question *like,
-			    struct directory_question *ret, struct failure *reterr);
+int directory_query_open(int fd, const struct directory_query *like, struct directory_query *ret,
+			 struct failure *reterr);
 /* Borrows the question. */
-void directory_question_ask(const struct directory_question *question, struct mount_holder *holder);
+void directory_query_run(const struct directory_query *question, struct mount_holder *holder);
 /* Fine for one that is zero. */
-void directory_question_done(struct directory_question *question);
+void directory_query_done(struct directory_query *question);
 
 /**
  * directory_users_check - is it proven that it is mounted nowhere [worker]

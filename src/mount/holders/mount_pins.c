@@ -60,7 +60,7 @@ static int open_kept(const struct kept_namespace *kept)
 }
 
 /* By a file that is mounted somewhere in our namespace. */
-static int look_at_kept(struct mount_search *search)
+static int scan_kept(struct mount_search *search)
 {
 	int r = 0;
 
@@ -79,7 +79,7 @@ static int look_at_kept(struct mount_search *search)
 		if (fd < 0 && !process_error_is_gone(fd))
 			r = mount_search_failed(search, fd, NULL, found.kept_at);
 		else if (fd >= 0)
-			r = mount_search_look_into(search, fd, &found);
+			r = mount_search_scan(search, fd, &found);
 	}
 	return r;
 }
@@ -148,15 +148,15 @@ static void note_error(struct task *task, int error, const char *what)
 /* Is the file in the part of its file system that is asked about? Return: as file_within(). */
 static int is_in_part(const struct mount_holder *asked, int fd)
 {
-	cleanup(directory_question_done) struct directory_question part = { 0 };
+	cleanup(directory_query_done) struct directory_query part = { 0 };
 	int r;
 
 	if (asked->directory)
 		return file_within(asked->directory->fd, asked->directory->mount_fd, fd);
 	if (!asked->mount_point)
 		return 0;
-	r = directory_question_open(open_host_path(asked->mount_point, O_PATH | O_DIRECTORY, NULL),
-				    NULL, &part, NULL);
+	r = directory_query_open(open_host_path(asked->mount_point, O_PATH | O_DIRECTORY, NULL),
+				 NULL, &part, NULL);
 	return r < 0 ? r : file_within(part.directory.fd, part.directory.mount_fd, fd);
 }
 
@@ -178,7 +178,7 @@ static bool uses(const struct task *task, size_t holder, const char *link,
 }
 
 /* A mount that no table has: detached, made since, or one of the kernel's own. */
-static void look_at_unknown(struct task *task, const char *link, const char *path)
+static void scan_unknown(struct task *task, const char *link, const char *path)
 {
 	int fd = openat(task->fd, link, O_PATH | O_CLOEXEC);
 	struct mount_holder found = task->found;
@@ -207,7 +207,7 @@ static bool read_link(int fd, const char *name, char path[PATH_MAX])
 	return length > 0;
 }
 
-static void look_at_link(struct task *task, const char *link)
+static void scan_link(struct task *task, const char *link)
 {
 	char path[PATH_MAX];
 	uint64_t mount_id;
@@ -216,13 +216,13 @@ static void look_at_link(struct task *task, const char *link)
 	note_error(task, r, link);
 	if (r >= 0 && !mount_search_knows(task->search, mount_id) &&
 	    read_link(task->fd, link, path))
-		look_at_unknown(task, link, path);
+		scan_unknown(task, link, path);
 }
 
 /* Return: true the number stands for another file by now, as a process that opens and closes many
  * has it: look at it again. */
-static bool look_at_namespace(struct task *task, int directory_fd, const char *name,
-			      uint64_t mount_namespace)
+static bool scan_namespace(struct task *task, int directory_fd, const char *name,
+			   uint64_t mount_namespace)
 {
 	cleanup_close int path_fd = openat(directory_fd, name, O_PATH | O_CLOEXEC);
 	struct mount_holder found = task->found;
@@ -233,13 +233,13 @@ static bool look_at_namespace(struct task *task, int directory_fd, const char *n
 	found.how = HELD_BY_DESCRIPTOR;
 	found.mount_namespace = mount_namespace;
 	if (fd >= 0)
-		task->result = mount_search_look_into(task->search, fd, &found);
+		task->result = mount_search_scan(task->search, fd, &found);
 	else
 		note_error(task, fd, "a descriptor");
 	return false;
 }
 
-static void look_at_descriptor(struct task *task, int directory_fd, const char *name)
+static void scan_descriptor(struct task *task, int directory_fd, const char *name)
 {
 	char path[PATH_MAX], link[300];
 	unsigned int looks = 0;
@@ -254,7 +254,7 @@ static void look_at_descriptor(struct task *task, int directory_fd, const char *
 		if (sscanf(path, "mnt:[%" SCNu64 "]", &number) != 1)
 			break;
 		if (mount_search_is_seen(task->search, number) ||
-		    !look_at_namespace(task, directory_fd, name, number))
+		    !scan_namespace(task, directory_fd, name, number))
 			return;
 		if (++looks == LOOKS_MAX) {
 			note_error(task, -EAGAIN, "a descriptor");
@@ -266,10 +266,10 @@ static void look_at_descriptor(struct task *task, int directory_fd, const char *
 	if (r < 0 || mount_search_knows(task->search, number))
 		return;
 	(void) snprintf(link, sizeof(link), "fd/%s", name);
-	look_at_unknown(task, link, path);
+	scan_unknown(task, link, path);
 }
 
-static void look_at_descriptors(struct task *task)
+static void scan_descriptors(struct task *task)
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
@@ -284,30 +284,30 @@ static void look_at_descriptors(struct task *task)
 	}
 	while (task->result >= 0 && (more = directory_next(directory, &entry)) > 0) {
 		if (isdigit((unsigned char) entry->d_name[0]))
-			look_at_descriptor(task, dirfd(directory), entry->d_name);
+			scan_descriptor(task, dirfd(directory), entry->d_name);
 		if (++looks % LOOKS_A_TIME == 0 && !has_time(task))
 			break;
 	}
 	note_error(task, more, "the descriptors");
 }
 
-static void look_at_map(const struct process_map *map, void *userdata)
+static void scan_map(const struct process_map *map, void *userdata)
 {
 	struct task *task = userdata;
 
 	for (size_t i = 0; i < task->search->count; i++)
 		if (task->search->holders[i].device == map->device)
-			look_at_link(task, map->link);
+			scan_link(task, map->link);
 }
 
-static bool look_at_task(int task_fd, void *userdata)
+static bool scan_task(int task_fd, void *userdata)
 {
 	struct task *task = userdata;
 
 	task->fd = task_fd;
-	look_at_link(task, "cwd");
-	look_at_link(task, "root");
-	look_at_descriptors(task);
+	scan_link(task, "cwd");
+	scan_link(task, "root");
+	scan_descriptors(task);
 	return has_time(task);
 }
 
@@ -322,7 +322,7 @@ static void find_owner(struct mount_holder *process, int fd)
 		process->owner = process->uid;
 }
 
-static int look_at_process(struct mount_search *search, int proc_fd, const char *name)
+static int scan_process(struct mount_search *search, int proc_fd, const char *name)
 {
 	cleanup_close int fd = process_open_directory(proc_fd, name);
 	struct task task = { .search = search,
@@ -345,22 +345,22 @@ static int look_at_process(struct mount_search *search, int proc_fd, const char 
 	r = 0;
 	process_command(fd, task.found.command);
 	find_owner(&task.found, fd);
-	if (has_time(&task) && look_at_task(fd, &task))
-		r = process_walk_threads(fd, task.found.pid, look_at_task, &task);
+	if (has_time(&task) && scan_task(fd, &task))
+		r = process_walk_threads(fd, task.found.pid, scan_task, &task);
 	task.fd = fd;
 	note_error(&task, r, "the threads");
 	if (task.is_cut || task.result < 0)
 		return task.result;
-	look_at_link(&task, "exe");
+	scan_link(&task, "exe");
 	if (!process_is_stuck(fd))
-		note_error(&task, process_walk_maps(fd, look_at_map, &task), "the memory map");
+		note_error(&task, process_walk_maps(fd, scan_map, &task), "the memory map");
 	count_time(&task);
 	return task.result;
 }
 
 /* ---- namespaces that nothing leads to ---- */
 
-static int look_at_listed(int namespace_fd, uint64_t number, void *userdata)
+static int scan_listed(int namespace_fd, uint64_t number, void *userdata)
 {
 	struct mount_search *search = userdata;
 	const struct mount_holder found = {
@@ -369,27 +369,27 @@ static int look_at_listed(int namespace_fd, uint64_t number, void *userdata)
 
 	return mount_search_is_seen(search, number)
 		       ? 0
-		       : mount_search_look_into(search, namespace_fd, &found);
+		       : mount_search_scan(search, namespace_fd, &found);
 }
 
 /* Those that no process, descriptor or mount led to. */
-static int look_at_rest(struct mount_search *search)
+static int scan_rest(struct mount_search *search)
 {
-	int r = mount_namespace_walk(look_at_listed, search);
+	int r = mount_namespace_walk(scan_listed, search);
 
 	return r == -EOPNOTSUPP ? search->hidden : r;
 }
 
-int mount_pins_look(struct mount_search *search)
+int mount_pins_search(struct mount_search *search)
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
 	const struct dirent *entry;
-	int r = proc ? look_at_kept(search) : -errno, more = 0;
+	int r = proc ? scan_kept(search) : -errno, more = 0;
 
 	while (r >= 0 && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
-			r = look_at_process(search, dirfd(proc), entry->d_name);
+			r = scan_process(search, dirfd(proc), entry->d_name);
 	if (more < 0)
 		r = more;
-	return r < 0 ? r : look_at_rest(search);
+	return r < 0 ? r : scan_rest(search);
 }

@@ -81,8 +81,8 @@ bool mount_search_is_seen(const struct mount_search *search, uint64_t mount_name
 
 /* All mounts of one namespace; what is found is @process's, who keeps it. Return: 0, or what ends
  * the search. */
-int mount_search_look_into(struct mount_search *search, int namespace_fd,
-			   const struct mount_holder *process);
+int mount_search_scan(struct mount_search *search, int namespace_fd,
+		      const struct mount_holder *process);
 
 /* ---- mount_candidates.c ---- */
 
@@ -120,7 +120,7 @@ int mount_share_unsearched(struct mount_search *search, const struct mount_holde
 bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);
 
 /**
- * mount_pins_look - mount namespaces that no process is in, and mounts that are in no namespace
+ * mount_pins_search - mount namespaces that no process is in, and mounts that are in no namespace
  *
  * After all tables of processes. A namespace is kept by a descriptor or a mount of its own file,
  * and looked into by a thread that enters it (CAP_SYS_CHROOT). A mount that was detached lives on
@@ -128,4 +128,4 @@ bool mount_search_knows(const struct mount_search *search, uint64_t mount_id);
  *
  * Return: 0, or what ends the search.
  */
-int mount_pins_look(struct mount_search *search);
+int mount_pins_search(struct mount_search *search);

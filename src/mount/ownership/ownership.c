@@ -115,8 +115,8 @@ static void change(struct ownership_walk *walk, int fd, const char *name, const 
 	counts->changed += changed;
 }
 
-static int look_and_change(struct ownership_walk *walk, int fd, const char *name,
-			   struct ownership_counts *counts)
+static int check_and_change(struct ownership_walk *walk, int fd, const char *name,
+			    struct ownership_counts *counts)
 {
 	struct stat status;
 
@@ -203,7 +203,7 @@ static int change_entry(struct ownership_walk *walk, const struct tree_entry *en
 	fd = path_open(entry->parent_fd, entry->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
 	if (fd == -ENOENT || fd == -EXDEV)
 		return 0; /* removed, or mounted on, a moment ago */
-	return fd < 0 ? fd : look_and_change(walk, fd, entry->name, counts);
+	return fd < 0 ? fd : check_and_change(walk, fd, entry->name, counts);
 }
 
 /* Entries that need a change stand beside others that do: while they come, each is opened first,
@@ -276,7 +276,7 @@ int ownership_step(struct ownership_walk *walk, struct ownership_counts *counts)
 	assert(walk && counts);
 	if (walk->root_is_file) {
 		counts->entries++;
-		return look_and_change(walk, walk->root_fd, NULL, counts);
+		return check_and_change(walk, walk->root_fd, NULL, counts);
 	}
 	result = tree_walk_next(walk->tree, &entry);
 	if (result <= 0)

@@ -40,7 +40,7 @@ struct tree_walk {
 	void *offer_userdata;
 };
 
-static int look_at(int fd, const char *name, struct statx *ret)
+static int stat_entry(int fd, const char *name, struct statx *ret)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
 	unsigned int mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO |
@@ -80,7 +80,7 @@ static int frame_resume(struct frame *frame, int below_fd, uint64_t mount_id)
 
 	if (fd < 0)
 		return -errno;
-	result = look_at(fd, "", &status);
+	result = stat_entry(fd, "", &status);
 	if (result < 0)
 		return result;
 	if (status.stx_ino != frame->inode || status_device(&status) != frame->device ||
@@ -145,7 +145,7 @@ int tree_walk_new(int root_fd, struct tree_walk **ret)
 	fd = openat(root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	result = look_at(fd, "", &status);
+	result = stat_entry(fd, "", &status);
 	if (result < 0) {
 		(void) close_keep_errno(fd);
 		return result;
@@ -262,7 +262,7 @@ static int walk_pop(struct tree_walk *walk, struct tree_entry *ret)
 		.fd = -EBADF,
 		.directory_fd = walk->finished.fd,
 	};
-	result = look_at(walk->finished.fd, "", &ret->status);
+	result = stat_entry(walk->finished.fd, "", &ret->status);
 	if (result < 0 || walk->depth == 0)
 		return result < 0 ? result : 1;
 
@@ -284,11 +284,11 @@ static int open_and_look(struct tree_walk *walk, struct tree_entry *ret)
 	int fd = path_open(ret->parent_fd, ret->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
 
 	if (fd == -EXDEV)
-		return look_at(ret->parent_fd, ret->name, &ret->status);
+		return stat_entry(ret->parent_fd, ret->name, &ret->status);
 	if (fd < 0)
 		return fd;
 	walk->entry_fd = ret->fd = fd;
-	return look_at(fd, "", &ret->status);
+	return stat_entry(fd, "", &ret->status);
 }
 
 /* The directory that the walk has just gone down into. */
@@ -317,7 +317,7 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 				    .guarded = frame->guarded };
 	walk->entry_fd = close_keep_errno(walk->entry_fd);
 	result = walk->open_first ? open_and_look(walk, ret)
-				  : look_at(frame->fd, name, &ret->status);
+				  : stat_entry(frame->fd, name, &ret->status);
 	if (result == -ENOENT)
 		return 0;
 	if (result < 0)
@@ -334,7 +334,7 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 		return fd == -ENOENT ? 0 : fd;
 	if (walk->offer && walk->offer(walk->offer_userdata, fd))
 		return 0;
-	result = look_at(fd, "", &ret->status);
+	result = stat_entry(fd, "", &ret->status);
 	if (result < 0) {
 		(void) close_keep_errno(fd);
 		return result;

@@ -37,7 +37,7 @@ static void walk_done(struct walk *walk)
 	free(walk->rest);
 }
 
-static int look(int fd, struct statx *ret)
+static int stat_fd(int fd, struct statx *ret)
 {
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 
@@ -113,7 +113,7 @@ static int walk_into(struct walk *walk, const char *name, int flags, enum path_p
 	fd = openat(walk->fds[walk->depth - 1], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	result = look(fd, &status);
+	result = stat_fd(fd, &status);
 	if (result < 0)
 		return result;
 	if (policy == PATH_NO_SYMLINKS && status.stx_mnt_id != walk->mount_id)
@@ -132,7 +132,7 @@ static int walk_finish(struct walk *walk, int flags)
 	struct statx status;
 	int fd, result;
 
-	result = look(found_fd, &status);
+	result = stat_fd(found_fd, &status);
 	if (result < 0)
 		return result;
 	if (S_ISLNK(status.stx_mode)) {
@@ -160,7 +160,7 @@ int path_walk(int root_fd, const char *path, int flags, enum path_policy policy)
 	if (result < 0)
 		return -errno;
 	(void) walk_push(&walk, result);
-	result = look(walk.fds[0], &status);
+	result = stat_fd(walk.fds[0], &status);
 	if (result < 0)
 		return result;
 	walk.mount_id = status.stx_mnt_id;

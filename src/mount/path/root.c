@@ -78,7 +78,7 @@ struct root_mounts {
 };
 
 /* Entries come in mount order: what covers the directory comes before what is mounted on it. */
-static int look_at_entry(const struct mount_entry *entry, void *userdata)
+static int check_entry(const struct mount_entry *entry, void *userdata)
 {
 	struct root_mounts *mounts = userdata;
 	size_t length = strlen(entry->mount_point);
@@ -102,7 +102,7 @@ static int look_at_entry(const struct mount_entry *entry, void *userdata)
 }
 
 /* A table of its own, because it is asked before there is an agent. */
-static int look_at_mounts(const char *path, struct root_mounts *ret, struct failure *reterr)
+static int check_mounts(const char *path, struct root_mounts *ret, struct failure *reterr)
 {
 	struct root_mounts mounts = { .path = path };
 	struct mount_table *table;
@@ -112,7 +112,7 @@ static int look_at_mounts(const char *path, struct root_mounts *ret, struct fail
 		return result;
 	result = mount_table_refresh(table, reterr);
 	if (result == 0)
-		result = mount_table_walk(table, look_at_entry, &mounts);
+		result = mount_table_walk(table, check_entry, &mounts);
 	free(mounts.file_system_path);
 	mounts.file_system_path = NULL;
 	(void) mount_table_free(table);
@@ -129,7 +129,7 @@ static int bind_root(struct mount_root *root, struct failure *reterr)
 	static const struct mount_attributes shared = { .propagation = MS_SHARED,
 							.own_group = true };
 	struct root_mounts mounts;
-	int result = look_at_mounts(root->path, &mounts, reterr);
+	int result = check_mounts(root->path, &mounts, reterr);
 
 	if (result < 0)
 		return result;
@@ -282,7 +282,7 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr)
 	assert(root && root->path);
 	if (!root->self_bound)
 		return 0;
-	result = look_at_mounts(root->path, &mounts, reterr);
+	result = check_mounts(root->path, &mounts, reterr);
 	if (result < 0)
 		return result;
 	if (mounts.below)

@@ -166,8 +166,8 @@ static int remove_other_kind(const struct place *target, mode_t found_mode, stru
 	return remove_file(target, reterr);
 }
 
-static int look_at_mounted(struct subpath *subpath, const struct mount_facts *target,
-			   struct failure *reterr)
+static int check_mounted(struct subpath *subpath, const struct mount_facts *target,
+			 struct failure *reterr)
 {
 	struct mount_facts source;
 	int r = fd_facts(subpath->source_fd, &source, reterr);
@@ -182,7 +182,7 @@ static int look_at_mounted(struct subpath *subpath, const struct mount_facts *ta
 }
 
 /* What is at the target already: the source itself, something to be taken away, or nothing. */
-static int look_at_target(struct subpath *subpath, struct failure *reterr)
+static int check_target(struct subpath *subpath, struct failure *reterr)
 {
 	struct mount_facts facts;
 	int r = place_facts(&subpath->target, &facts, reterr);
@@ -194,7 +194,7 @@ static int look_at_target(struct subpath *subpath, struct failure *reterr)
 	if (r < 0)
 		return r;
 	if (facts.is_mount_root)
-		return look_at_mounted(subpath, &facts, reterr);
+		return check_mounted(subpath, &facts, reterr);
 	if (subpath->is_directory && S_ISDIR(facts.mode))
 		return 0;
 	return remove_other_kind(&subpath->target, facts.mode, reterr);
@@ -216,7 +216,7 @@ static int make_target(const struct subpath_request *request, struct subpath *su
 	r = place_make(request->root_fd, request->root_path, relative, TARGET_PARENT_MODE,
 		       &subpath->target, reterr);
 	if (r >= 0)
-		r = look_at_target(subpath, reterr);
+		r = check_target(subpath, reterr);
 	if (r < 0 || subpath->is_bound)
 		return r;
 	subpath->target_fd =

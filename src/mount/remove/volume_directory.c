@@ -142,8 +142,8 @@ static int check_free(int base_fd, const char *base_path, const char *name, stru
 	return check_takable(fd, &place, NULL, reterr);
 }
 
-static int ask_room(const struct volume_wish *wish, const char *base_path, uint64_t *ret_bytes,
-		    const char **ret_capacity, struct failure *reterr)
+static int query_room(const struct volume_order *wish, const char *base_path, uint64_t *ret_bytes,
+		      const char **ret_capacity, struct failure *reterr)
 {
 	const struct capacity_method *method;
 	cleanup_close int fd = -EBADF;
@@ -166,7 +166,7 @@ static int ask_room(const struct volume_wish *wish, const char *base_path, uint6
 	return check_free(fd, base_path, wish->name, reterr);
 }
 
-int volume_directory_choose(const struct volume_wish *wish, struct volume_choice *ret,
+int volume_directory_choose(const struct volume_order *wish, struct volume_choice *ret,
 			    struct failure *reterr)
 {
 	uint64_t most = 0;
@@ -177,7 +177,7 @@ int volume_directory_choose(const struct volume_wish *wish, struct volume_choice
 	for (size_t i = 0; i < wish->count; i++) {
 		const char *capacity = NULL;
 		uint64_t room = 0;
-		int r = ask_room(wish, wish->base_paths[i], &room, &capacity, reterr);
+		int r = query_room(wish, wish->base_paths[i], &room, &capacity, reterr);
 
 		if (r < 0) {
 			result = r;

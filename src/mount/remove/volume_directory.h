@@ -37,7 +37,7 @@ struct volume_directory {
 	const struct own_directories *own; /* no place for a new volume; NULL: any is one */
 };
 
-struct volume_wish {
+struct volume_order {
 	const char *const *base_paths; /* made (0755) where missing */
 	size_t count;
 	const char *name;     /* below each; one where something else stands already is passed over
@@ -62,7 +62,7 @@ struct volume_choice {
  * Return: 0; -ENOSPC none has room, @reterr says how much there is; -EEXIST; -EOPNOTSUPP the
  * capacity cannot be enforced; else why the last one cannot be used.
  */
-int volume_directory_choose(const struct volume_wish *wish, struct volume_choice *ret,
+int volume_directory_choose(const struct volume_order *wish, struct volume_choice *ret,
 			    struct failure *reterr);
 
 /**

@@ -16,7 +16,7 @@
 #define STATX_MNT_ID_UNIQUE 0x4000U
 #endif
 
-static int look(int fd, const char *name, struct mount_facts *ret)
+static int read_facts(int fd, const char *name, struct mount_facts *ret)
 {
 	unsigned int id = mount_ids_are_unique() ? STATX_MNT_ID_UNIQUE : STATX_MNT_ID;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC |
@@ -44,7 +44,7 @@ int place_facts(const struct place *place, struct mount_facts *ret, struct failu
 	int result;
 
 	assert(place && place->parent_fd >= 0 && place->name && ret);
-	result = look(place->parent_fd, place->name, ret);
+	result = read_facts(place->parent_fd, place->name, ret);
 	return result < 0 ? failed(reterr, result, "cannot inspect '%s'", place->path) : 0;
 }
 
@@ -53,7 +53,7 @@ int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr)
 	int result;
 
 	assert(fd >= 0 && ret);
-	result = look(fd, "", ret);
+	result = read_facts(fd, "", ret);
 	return result < 0 ? failed(reterr, result, "cannot inspect an open file") : 0;
 }
 

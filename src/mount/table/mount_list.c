@@ -119,7 +119,8 @@ void table_entries_done(struct table_entries *entries)
 
 /* The last byte is never written to: whatever answers, a filter of system calls or another kernel
  * in this one's place, what is read ends in the buffer. */
-static struct statmount_answer *ask(uint64_t mount_id, int *ret_error, size_t *ret_text_bytes)
+static struct statmount_answer *query_mount(uint64_t mount_id, int *ret_error,
+					    size_t *ret_text_bytes)
 {
 	struct mount_id_request request = {
 		.size = sizeof(request),
@@ -165,7 +166,7 @@ static bool probe_unique_ids(void)
 	if (statx(AT_FDCWD, "/", 0, STATX_MNT_ID_UNIQUE, &status) < 0 ||
 	    !(status.stx_mask & STATX_MNT_ID_UNIQUE))
 		return false;
-	answer = ask(status.stx_mnt_id, &error, &text_bytes);
+	answer = query_mount(status.stx_mnt_id, &error, &text_bytes);
 	if (!answer) {
 		(void) call_is_missing(error, CALL_LISTMOUNT);
 		return false;
@@ -249,7 +250,7 @@ int mount_list_stat(uint64_t mount_id, struct table_entry **ret)
 {
 	int error = -EOVERFLOW;
 	size_t bytes = 0;
-	cleanup_free struct statmount_answer *answer = ask(mount_id, &error, &bytes);
+	cleanup_free struct statmount_answer *answer = query_mount(mount_id, &error, &bytes);
 	char options[128];
 	struct mount_entry fields;
 

@@ -4,7 +4,7 @@
  *
  * From fanotify where the kernel reports mounts (6.15): which mount came or went and who did it, in
  * 40 bytes and without reading any table. Elsewhere mountinfo says only that something changed, and
- * the listener looks itself (mount_look.h). Remounts are reported by mountinfo alone, on every
+ * the listener looks itself (mount_compare.h). Remounts are reported by mountinfo alone, on every
  * kernel. What this process mounts and unmounts is passed over where its number is in the event.
  *
  * Nothing here looks a path up. No change, no wake-up; a storm of changes costs a bounded number of

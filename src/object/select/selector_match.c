@@ -399,7 +399,7 @@ static bool term_holds(const struct field_term *term, const struct object *objec
 	return (strcmp(text, term->value) == 0) == term->equal;
 }
 
-bool selector_match_asks(const struct selector_match *selector_match, const char *path)
+bool selector_match_has_field(const struct selector_match *selector_match, const char *path)
 {
 	for (size_t i = 0; selector_match && i < selector_match->term_count; i++)
 		if (strcmp(selector_match->terms[i].path, path) == 0)

@@ -38,4 +38,4 @@ bool selector_match_matches(const struct selector_match *selector_match,
 bool selector_match_shown(const struct selector_match *selector_match, const struct object *object,
 			  const char *phase);
 /* Is the field among what is selected by? */
-bool selector_match_asks(const struct selector_match *selector_match, const char *path);
+bool selector_match_has_field(const struct selector_match *selector_match, const char *path);

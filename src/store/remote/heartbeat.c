@@ -38,7 +38,7 @@ static void answered(void *userdata, const struct http_answer *answer)
 
 	heartbeat->call = NULL;
 	heartbeat->is_over = answer->error == -ETIMEDOUT &&
-			     http_client_heard_usec(heartbeat->client) < heartbeat->asked_usec;
+			     http_client_received_usec(heartbeat->client) < heartbeat->asked_usec;
 	if (heartbeat->is_over)
 		wait_until(heartbeat, 0); /* not from here */
 	else
@@ -55,7 +55,7 @@ static void drop(struct heartbeat *heartbeat)
 	http_client_drop_connections(heartbeat->client);
 }
 
-static void ask(struct heartbeat *heartbeat)
+static void send_ping(struct heartbeat *heartbeat)
 {
 	const struct http_request request = { .method = "GET",
 					      .path = "/livez",
@@ -72,8 +72,8 @@ static void ask(struct heartbeat *heartbeat)
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct heartbeat *heartbeat = userdata;
-	uint64_t due_usec =
-		http_client_heard_usec(heartbeat->client) + heartbeat->silent_msec * USEC_PER_MSEC;
+	uint64_t due_usec = http_client_received_usec(heartbeat->client) +
+			    heartbeat->silent_msec * USEC_PER_MSEC;
 
 	if (heartbeat->is_over)
 		drop(heartbeat);
@@ -82,7 +82,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	else if (monotonic_usec() < due_usec)
 		wait_until(heartbeat, due_usec);
 	else
-		ask(heartbeat);
+		send_ping(heartbeat);
 	return 0;
 }
 

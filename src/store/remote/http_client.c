@@ -113,7 +113,7 @@ size_t http_call_received(char *data, size_t size, size_t count, void *userdata)
 {
 	struct http_call *call = userdata;
 
-	call->client->heard_usec = monotonic_usec();
+	call->client->received_usec = monotonic_usec();
 	call->receive_error = receive(call, data, size * count);
 	return call->receive_error == 0 ? size * count : 0;
 }
@@ -445,9 +445,9 @@ struct http_client *http_client_free(struct http_client *client)
 	return NULL;
 }
 
-uint64_t http_client_heard_usec(const struct http_client *client)
+uint64_t http_client_received_usec(const struct http_client *client)
 {
-	return client->heard_usec;
+	return client->received_usec;
 }
 
 unsigned int http_client_call_count(const struct http_client *client)

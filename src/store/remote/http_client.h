@@ -89,7 +89,7 @@ int http_client_call(struct http_client *client, const struct http_request *requ
 		     struct http_call **ret);
 
 /* Monotonic, when a byte of any answer came last; 0: none did. */
-uint64_t http_client_heard_usec(const struct http_client *client);
+uint64_t http_client_received_usec(const struct http_client *client);
 /* How many calls are under way. */
 unsigned int http_client_call_count(const struct http_client *client);
 /* Every call under way ends with -ETIMEDOUT, and later ones have new connections: for a server that

@@ -38,7 +38,7 @@ struct http_client {
 	struct client_credentials credentials;
 	struct http_call *calls;
 	unsigned int call_count; /* not over */
-	uint64_t heard_usec;
+	uint64_t received_usec;
 	bool in_turn;
 	bool awaits_credentials;
 };

@@ -109,7 +109,7 @@ static void answer_questions(void)
 	for (unsigned int i = 0; i < model_count_calls();) {
 		struct model_call *call = model_call_at(i);
 
-		if (csi_method_row(call->request.method)->only_asks)
+		if (csi_method_row(call->request.method)->is_read_only_call)
 			model_finish(call, MODEL_WORKS, GRPC_OK);
 		else
 			i++;

@@ -170,7 +170,7 @@ static void without_quotas_it_says_what_to_do(void **state)
 {
 	const struct volume_directory made = volume("v");
 	const char *const paths[] = { base };
-	const struct volume_wish wish = {
+	const struct volume_order wish = {
 		.base_paths = paths, .count = 1, .name = "v", .capacity = CAPACITY_QUOTA, .bytes = 1
 	};
 	struct volume_choice choice;

@@ -108,7 +108,7 @@ static void a_part_is_begun_anew(void **state)
 	assert_int_equal(volume_directory_make(&part, 0700, NULL), 0);
 	sandbox_mkdir("base/s/data", 0700);
 	sandbox_write("base/s/data/left-over", "old");
-	assert_int_equal(volume_snapshot_look(&part, &facts, NULL), -EPERM);
+	assert_int_equal(volume_snapshot_sync(&part, &facts, NULL), -EPERM);
 	assert_int_equal(take("s", "v", &facts), 0);
 	assert_false(is_there("base/s/data/left-over"));
 	assert_true(sandbox_has("base/s/data/file", "one"));

@@ -66,11 +66,11 @@ static unsigned int mode_of(const char *relative)
 static int choose(const char *const *paths, size_t count, const char *name, uint64_t bytes,
 		  size_t *ret_index, struct failure *why)
 {
-	const struct volume_wish wish = { .base_paths = paths,
-					  .count = count,
-					  .name = name,
-					  .capacity = "none",
-					  .bytes = bytes };
+	const struct volume_order wish = { .base_paths = paths,
+					   .count = count,
+					   .name = name,
+					   .capacity = "none",
+					   .bytes = bytes };
 	struct volume_choice choice = { .index = *ret_index };
 	int r = volume_directory_choose(&wish, &choice, why);
 
@@ -143,7 +143,7 @@ static void only_roots_empty_directory_is_taken(void **state)
 {
 	cleanup_free char *copy = strdup(sandbox_path("base"));
 	const char *const path = copy;
-	const struct volume_wish wish = {
+	const struct volume_order wish = {
 		.base_paths = &path, .count = 1, .name = "theirs", .capacity = "none"
 	};
 	struct volume_choice choice;
@@ -186,7 +186,7 @@ static void test_base_path_of_others_is_refused(void **state)
 	};
 	cleanup_free char *copy = strdup(sandbox_path("above/base"));
 	const char *const path = copy;
-	const struct volume_wish wish = {
+	const struct volume_order wish = {
 		.base_paths = &path, .count = 1, .name = "v", .capacity = "none"
 	};
 	const struct volume_directory made = { .base_path = path, .name = "v", .mark = MARK };

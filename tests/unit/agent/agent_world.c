@@ -32,7 +32,7 @@ void __wrap_operation_cancel(struct operations *operations, const char *unique_n
 			     const char *pod_uid);
 void __wrap_operation_retry_later(struct operations *operations, const char *unique_name,
 				  uint64_t now_usec);
-bool __wrap_operation_look(struct operations *operations, const char *unique_name,
+bool __wrap_operation_find(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret);
 bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
 			     const char *pod_uid, struct operation_view *ret);
@@ -42,8 +42,8 @@ int __wrap_operation_walk(struct operations *operations,
 int __real_ledger_commit(struct ledger *ledger, struct failure *reterr);
 bool __wrap_unstage_gate_passes(void *gate, const struct step *step);
 void __wrap_unstage_gate_search(struct unstage_gate *gate);
-bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
-			      const char *pod_uid, struct unstage_view *ret);
+bool __wrap_unstage_gate_check(const struct unstage_gate *gate, const char *unique_name,
+			       const char *pod_uid, struct unstage_view *ret);
 int __wrap_unstage_gate_walk(const struct unstage_gate *gate,
 			     int (*visit)(const struct unstage_view *view, void *userdata),
 			     void *userdata);
@@ -51,8 +51,8 @@ int __wrap_busy_watch_new(const struct busy_watch_options *options, struct busy_
 void __wrap_busy_watch_failed(struct busy_watch *watch, const struct busy_teardown *teardown);
 void __wrap_busy_watch_search(struct busy_watch *watch);
 void __wrap_busy_watch_over(struct busy_watch *watch, const char *unique_name, const char *pod_uid);
-bool __wrap_busy_watch_look(const struct busy_watch *watch, const char *unique_name,
-			    const char *pod_uid, struct busy_view *ret);
+bool __wrap_busy_watch_check(const struct busy_watch *watch, const char *unique_name,
+			     const char *pod_uid, struct busy_view *ret);
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr);
 int __wrap_mount_root_undo(struct mount_root *root, struct failure *reterr);
 
@@ -112,7 +112,7 @@ void __wrap_operation_retry_later(struct operations *operations, const char *uni
 	write_down("later:%s ", unique_name);
 }
 
-bool __wrap_operation_look(struct operations *operations, const char *unique_name,
+bool __wrap_operation_find(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret)
 {
 	for (size_t i = 0; i < world->view_count; i++)
@@ -160,8 +160,8 @@ void __wrap_unstage_gate_search(struct unstage_gate *gate)
 {
 }
 
-bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
-			      const char *pod_uid, struct unstage_view *ret)
+bool __wrap_unstage_gate_check(const struct unstage_gate *gate, const char *unique_name,
+			       const char *pod_uid, struct unstage_view *ret)
 {
 	if (world->held_back)
 		*ret = *world->held_back;
@@ -198,8 +198,8 @@ void __wrap_busy_watch_over(struct busy_watch *watch, const char *unique_name, c
 	world->users = NULL;
 }
 
-bool __wrap_busy_watch_look(const struct busy_watch *watch, const char *unique_name,
-			    const char *pod_uid, struct busy_view *ret)
+bool __wrap_busy_watch_check(const struct busy_watch *watch, const char *unique_name,
+			     const char *pod_uid, struct busy_view *ret)
 {
 	if (!world->users || strcmp(world->users->pod_uid, pod_uid) != 0)
 		return false;

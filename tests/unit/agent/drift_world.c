@@ -108,10 +108,10 @@ static void copy_others(struct table_entries *ret)
 				 0);
 }
 
-int __wrap_mount_look_at_all(struct known_mount *known, size_t count, const char *root_path,
+int __wrap_mount_compare_all(struct known_mount *known, size_t count, const char *root_path,
 			     uint64_t root_id, struct table_entries *ret_others,
 			     struct failure *reterr);
-int __wrap_mount_look_at_all(struct known_mount *known, size_t count, const char *root_path,
+int __wrap_mount_compare_all(struct known_mount *known, size_t count, const char *root_path,
 			     uint64_t root_id, struct table_entries *ret_others,
 			     struct failure *reterr)
 {
@@ -122,9 +122,9 @@ int __wrap_mount_look_at_all(struct known_mount *known, size_t count, const char
 	return answer(drift_world.look_error, reterr);
 }
 
-int __wrap_mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
+int __wrap_mount_compare_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
 			     struct failure *reterr);
-int __wrap_mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
+int __wrap_mount_compare_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
 			     struct failure *reterr)
 {
 	write_down("ids:%zu ", count);
@@ -193,7 +193,7 @@ void run_jobs(void)
 	struct agent *agent = &drift_world.world->agent;
 
 	run_waiting();
-	while (agent->mounts.drift && agent->mounts.drift->jobs->wanted != LOOK_NONE) {
+	while (agent->mounts.drift && agent->mounts.drift->jobs->wanted != CHECK_NONE) {
 		(void) sd_event_source_set_enabled(agent->turn, SD_EVENT_OFF);
 		assert_true(sd_event_run(agent->event, 1000000) >= 0);
 		run_waiting();

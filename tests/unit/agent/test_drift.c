@@ -21,7 +21,7 @@ static struct drift_view view_now(void)
 {
 	struct drift_view view;
 
-	assert_true(drift_look(drift_world.drift, VOLUME, POD, &view));
+	assert_true(drift_view_of(drift_world.drift, VOLUME, POD, &view));
 	return view;
 }
 
@@ -29,7 +29,7 @@ static bool is_well(void)
 {
 	struct drift_view view;
 
-	return !drift_look(drift_world.drift, VOLUME, POD, &view);
+	return !drift_view_of(drift_world.drift, VOLUME, POD, &view);
 }
 
 #define OTHER_PATH "/pods/uid-2/data"

@@ -18,18 +18,18 @@ static bool is_told(const char *word)
 {
 	struct drift_view view;
 
-	return drift_look(drift_world.drift, VOLUME, POD, &view) && strstr(view.text, word);
+	return drift_view_of(drift_world.drift, VOLUME, POD, &view) && strstr(view.text, word);
 }
 
 static void test_teardowns_wait_for_the_first_look(void **state)
 {
 	struct agent_world *world = *state;
 
-	assert_true(drift_is_looking(drift_world.drift));
+	assert_true(drift_is_checking(drift_world.drift));
 	turn(world); /* not wanted */
 	expect_calls(world, "commit ");
 	run_jobs();
-	assert_false(drift_is_looking(drift_world.drift));
+	assert_false(drift_is_checking(drift_world.drift));
 	turn(world);
 	expect_calls(world, "commit submit:unpublish(1) ");
 }
@@ -233,7 +233,7 @@ static void test_memory_that_is_there_is_taken_as_it_is(void **state)
 static void test_jobs_that_come_back_after_the_end(void **state)
 {
 	(void) state; /* the first look still waits: the teardown of the test lets it come back */
-	assert_true(drift_is_looking(drift_world.drift));
+	assert_true(drift_is_checking(drift_world.drift));
 }
 
 int main(void)

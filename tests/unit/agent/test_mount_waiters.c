@@ -31,15 +31,15 @@ void __wrap_populator_pod(struct populator *populator, const char *name_space, c
 			  uint64_t now_usec);
 bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
 			     const char *pod_uid, struct operation_view *ret);
-bool __wrap_operation_look(struct operations *operations, const char *unique_name,
+bool __wrap_operation_find(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret);
 
-bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
-			      const char *pod_uid, struct unstage_view *ret);
+bool __wrap_unstage_gate_check(const struct unstage_gate *gate, const char *unique_name,
+			       const char *pod_uid, struct unstage_view *ret);
 
 /* What holds a device back is another test's. */
-bool __wrap_unstage_gate_look(const struct unstage_gate *gate, const char *unique_name,
-			      const char *pod_uid, struct unstage_view *ret)
+bool __wrap_unstage_gate_check(const struct unstage_gate *gate, const char *unique_name,
+			       const char *pod_uid, struct unstage_view *ret)
 {
 	return false;
 }
@@ -56,7 +56,7 @@ void __wrap_populator_pod(struct populator *populator, const char *name_space, c
 	mount_waiters_pod_changed((struct waits *) populator, "uid-1");
 }
 
-bool __wrap_operation_look(struct operations *operations, const char *unique_name,
+bool __wrap_operation_find(struct operations *operations, const char *unique_name,
 			   const char *pod_uid, struct operation_view *ret)
 {
 	if (has_running && *pod_uid)

@@ -17,15 +17,15 @@
 #include <errno.h>
 #include <string.h>
 
-enum server_state __wrap_server_probes_ask(struct server_probes *probes, const char *mount_point,
-					   uint64_t now_usec);
+enum server_state __wrap_server_probes_check(struct server_probes *probes, const char *mount_point,
+					     uint64_t now_usec);
 
 static enum server_state server;
 static struct busy_holders holders;
 static struct busy_view view = { .unique_name = VOLUME, .pod_uid = POD, .holders = &holders };
 
-enum server_state __wrap_server_probes_ask(struct server_probes *probes, const char *mount_point,
-					   uint64_t now_usec)
+enum server_state __wrap_server_probes_check(struct server_probes *probes, const char *mount_point,
+					     uint64_t now_usec)
 {
 	assert_string_equal(mount_point, "/pods/uid-1/data");
 	return server;

@@ -144,7 +144,7 @@ ANSWERED_BY_ONE_TEST int agent_check_writes(struct agent *agent, const struct ob
 	return -ENOMEM;
 }
 
-ANSWERED_BY_ONE_TEST void write_check_look(struct write_check *check)
+ANSWERED_BY_ONE_TEST void write_check_start(struct write_check *check)
 {
 }
 
@@ -175,13 +175,14 @@ ANSWERED_BY_ONE_TEST int agent_force_unstage(struct agent *agent,
 	return -ENOENT;
 }
 
-ANSWERED_BY_ONE_TEST int agent_ask_users(struct agent *agent, const char *volume,
-					 users_ask_fn *done, void *userdata, struct users_ask **ret)
+ANSWERED_BY_ONE_TEST int agent_search_users(struct agent *agent, const char *volume,
+					    volume_users_search_fn *done, void *userdata,
+					    struct volume_users_search **ret)
 {
 	return -ENOENT;
 }
 
-ANSWERED_BY_ONE_TEST void users_ask_leave(struct users_ask *ask)
+ANSWERED_BY_ONE_TEST void volume_users_search_leave(struct volume_users_search *ask)
 {
 }
 

@@ -21,22 +21,22 @@
 static struct {
 	int result;
 	char asked[256]; /* "volume" */
-	users_ask_fn *done;
+	volume_users_search_fn *done;
 	void *userdata;
 	unsigned int left;
 } box;
 
-int agent_ask_users(struct agent *agent, const char *volume, users_ask_fn *done, void *userdata,
-		    struct users_ask **ret)
+int agent_search_users(struct agent *agent, const char *volume, volume_users_search_fn *done,
+		       void *userdata, struct volume_users_search **ret)
 {
 	(void) snprintf(box.asked, sizeof(box.asked), "%s", volume);
 	box.done = done;
 	box.userdata = userdata;
-	*ret = (struct users_ask *) &box;
+	*ret = (struct volume_users_search *) &box;
 	return box.result;
 }
 
-void users_ask_leave(struct users_ask *ask)
+void volume_users_search_leave(struct volume_users_search *ask)
 {
 	assert_ptr_equal(ask, &box);
 	box.left++;

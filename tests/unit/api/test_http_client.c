@@ -160,7 +160,7 @@ static void test_connections_are_dropped_and_made_again(void **state)
 	begin(served->client, LIST "?watch=1&resourceVersion=0", true, &watch);
 	assert_int_equal(world_request(served->world, METHOD_POST, LIST, world_pv_json), 201);
 	wait_for(served->world->event, &watch.lines, 1);
-	assert_true(http_client_heard_usec(served->client) > 0);
+	assert_true(http_client_received_usec(served->client) > 0);
 	begin(served->client, LIST, false, &reply);
 	reply.ends = 0;
 	assert_int_equal(http_client_call_count(served->client), 2);

@@ -21,7 +21,7 @@ static void check_one(check_fn *check, const struct expectation *row, size_t num
 	cleanup_object const struct object *node = object_of(row->node);
 	struct store_world world;
 	struct scheduling_verdict verdict = { .count = 0 };
-	struct scheduling_question question = { .pod = pod->pod, .node = node };
+	struct scheduling_query question = { .pod = pod->pod, .node = node };
 	char got[1024] = "";
 	size_t used = 0;
 

@@ -57,7 +57,7 @@ struct expectation {
 	const char *reasons; /* with "; " between; "" it fits */
 };
 
-typedef void check_fn(const struct scheduling_question *question, struct scheduling_verdict *ret);
+typedef void check_fn(const struct scheduling_query *question, struct scheduling_verdict *ret);
 
 /* A store for each row; fails the test with the row's number. */
 void check_all(check_fn *check, const struct expectation *rows, size_t count);

@@ -65,7 +65,7 @@ static void test_life_with_restarts(void **state)
 	use(world, "", "here");
 	assert_true(is_reported(world, "a", "here"));
 	world->is_incomplete = false;
-	attach_detach_look_again(world->controller);
+	attach_detach_resync(world->controller);
 	run(world);
 	restart(world);
 	run(world);
@@ -196,7 +196,7 @@ static void test_own_node_is_asked(void **state)
 	put_node(world, "here");
 	assert_false(is_deleted(world));
 	world->is_staged = false;
-	attach_detach_look_again(world->controller);
+	attach_detach_resync(world->controller);
 	run(world);
 	assert_true(is_deleted(world));
 }

@@ -28,7 +28,7 @@ struct row {
 	struct attach_facts facts;
 	enum attach_step step;
 	enum detach_force force;
-	uint64_t look_again_usec;
+	uint64_t resync_usec;
 };
 
 #define WANTED   .is_wanted = true, .may_take_away = true, .has_room = true, .is_ready = true
@@ -143,18 +143,18 @@ static const struct row rows[] = {
 	    .unwanted_usec = BEFORE },
 	  .step = ATTACH_NOTHING,
 	  .force = DETACH_SAFE,
-	  .look_again_usec = NOW + 1 },
+	  .resync_usec = NOW + 1 },
 	{ "the clock starts now",
 	  { SICK, ATTACHED, .is_reported = true, .is_in_use = true, .may_force = true },
 	  .step = ATTACH_NOTHING,
 	  .force = DETACH_SAFE,
-	  .look_again_usec = NOW + DETACH_TIMEOUT_USEC + 1 },
+	  .resync_usec = NOW + DETACH_TIMEOUT_USEC + 1 },
 	{ "six minutes, but pods are not all known",
 	  { ATTACHED, .is_reported = true, .is_in_use = true, .may_force = true,
 	    .unwanted_usec = BEFORE - 1 },
 	  .step = ATTACH_NOTHING,
 	  .force = DETACH_SAFE,
-	  .look_again_usec = NOW },
+	  .resync_usec = NOW },
 	{ "never from podvold's own node",
 	  { SICK, ATTACHED, .is_reported = true, .is_in_use = true, .may_force = true,
 	    .is_own_node = true, .unwanted_usec = 1 },
@@ -189,10 +189,10 @@ static void test_rows(void **state)
 		facts.now_usec = NOW;
 		verdict = attach_decide(&facts);
 		if (verdict.step != rows[i].step || verdict.force != rows[i].force ||
-		    verdict.look_again_usec != rows[i].look_again_usec)
+		    verdict.resync_usec != rows[i].resync_usec)
 			fail_msg("%s: step %d, force %d, look again %llu", rows[i].name,
 				 verdict.step, verdict.force,
-				 (unsigned long long) verdict.look_again_usec);
+				 (unsigned long long) verdict.resync_usec);
 	}
 }
 

@@ -393,7 +393,7 @@ static void test_in_use(void **state)
 	put_node(world, "'volumesInUse':[]");
 	assert_false(is_pending);
 	world->is_in_use = false;
-	csi_controller_look_again(world->attacher);
+	csi_controller_resync(world->attacher);
 	run(world);
 	assert_true(is_pending);
 }

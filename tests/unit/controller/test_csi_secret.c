@@ -32,8 +32,7 @@ static const char *resolve(const char *name, const char *space, bool has_claim)
 	static char text[700];
 	cleanup_json struct cJSON *parameters = json_new_object();
 	cleanup_json struct cJSON *claim = parse(claim_text);
-	const struct csi_secret_question question = { parameters, "pvc-1",
-						      has_claim ? claim : NULL };
+	const struct csi_secret_query question = { parameters, "pvc-1", has_claim ? claim : NULL };
 	struct csi_secret_name found;
 	struct failure why;
 
@@ -120,7 +119,7 @@ static void test_default_pair(void **state)
 		      "\"csi.storage.k8s.io/secret-namespace\":\"ns\","
 		      "\"csi.storage.k8s.io/node-expand-secret-name\":\"own\","
 		      "\"csi.storage.k8s.io/node-expand-secret-namespace\":\"ns\"}");
-	const struct csi_secret_question question = { parameters, "pvc-1", NULL };
+	const struct csi_secret_query question = { parameters, "pvc-1", NULL };
 	struct csi_secret_name found;
 
 	(void) state;

@@ -199,7 +199,7 @@ static void claim_goes_after_the_unmount_case_459(void **state)
 	assert_false(is_deleted(world));
 
 	world->is_in_use = false;
-	ephemeral_volumes_look_again(world->controller);
+	ephemeral_volumes_resync(world->controller);
 	run(world);
 	assert_true(is_deleted(world));
 	assert_string_equal(claim(world)->claim->deleted_by,
@@ -220,7 +220,7 @@ static void claim_goes_when_its_pod_went_while_stopped(void **state)
 	run(world);
 	assert_false(is_deleted(world));
 	world->is_incomplete = false;
-	ephemeral_volumes_look_again(world->controller);
+	ephemeral_volumes_resync(world->controller);
 	run(world);
 	assert_true(is_deleted(world));
 }

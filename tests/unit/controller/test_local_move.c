@@ -198,7 +198,7 @@ static void nothing_is_moved_before_all_is_read(void **state)
 	assert_int_equal(world->count, 0);
 	assert_string_equal(claim(world)->move_to, "t");
 	world->incomplete = false;
-	local_provisioner_look_again(world->provisioner, NULL);
+	local_provisioner_resync(world->provisioner, NULL);
 	(void) assert_ordered(world, DIRECTORY_CHOOSE);
 }
 

@@ -250,10 +250,10 @@ static void what_is_used_waits(void **state)
 	start(world);
 	assert_int_equal(world->count, 0);
 	assert_string_equal(world->events, "VolumeDelete ");
-	local_provisioner_look_again(world->provisioner, NULL);
+	local_provisioner_resync(world->provisioner, NULL);
 	assert_int_equal(world->count, 0);
 	world->in_use = false;
-	local_provisioner_look_again(world->provisioner, NULL);
+	local_provisioner_resync(world->provisioner, NULL);
 	assert_ordered(world, DIRECTORY_REMOVE);
 }
 
@@ -267,7 +267,7 @@ static void incomplete_sources_remove_nothing(void **state)
 	start(world);
 	assert_int_equal(world->count, 0);
 	world->incomplete = false;
-	local_provisioner_look_again(world->provisioner, NULL);
+	local_provisioner_resync(world->provisioner, NULL);
 	assert_ordered(world, DIRECTORY_REMOVE);
 }
 
@@ -306,7 +306,7 @@ static void a_volume_that_came_a_moment_ago_counts(void **state)
 	start(world);
 	put(world, BELOW);
 	world->in_use = false;
-	local_provisioner_look_again(world->provisioner, PV);
+	local_provisioner_resync(world->provisioner, PV);
 	assert_int_equal(world->count, 0);
 	assert_string_equal(world->events, "VolumeDelete VolumeFailedDelete ");
 }
@@ -320,9 +320,9 @@ static void only_the_volume_that_is_spoken_of_is_looked_at(void **state)
 	put(world, VOLUME(WAS_DELETED, ""));
 	start(world);
 	world->in_use = false;
-	local_provisioner_look_again(world->provisioner, "another");
+	local_provisioner_resync(world->provisioner, "another");
 	assert_int_equal(world->count, 0);
-	local_provisioner_look_again(world->provisioner, PV);
+	local_provisioner_resync(world->provisioner, PV);
 	assert_ordered(world, DIRECTORY_REMOVE);
 }
 

@@ -157,7 +157,7 @@ static void one_that_is_free_among_many(void **state)
 	cleanup_object const struct object *pod = object_of(POD("p", USES("a")));
 	cleanup_object const struct object *node = object_of(HERE);
 	struct scheduling_verdict verdict = { .count = 0 };
-	struct scheduling_question question = { .pod = pod->pod, .node = node };
+	struct scheduling_query question = { .pod = pod->pod, .node = node };
 	struct store_world world;
 	char text[1024];
 

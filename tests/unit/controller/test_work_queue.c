@@ -64,7 +64,7 @@ static void open_queue(size_t busy_max)
 		.retry_first_usec = USEC_PER_MSEC,
 		.retry_max_usec = 4 * USEC_PER_MSEC,
 		.what = "thing",
-		.look = look,
+		.sync = look,
 		.clear = clear,
 		.userdata = &world,
 	};

@@ -83,10 +83,10 @@ static void test_what_only_asks(void **state)
 	unsigned int count = 0;
 
 	for (enum csi_method method = 0; method < CSI_METHOD_COUNT; method++)
-		count += !csi_method_row(method)->only_asks;
+		count += !csi_method_row(method)->is_read_only_call;
 	assert_int_equal(count, ARRAY_SIZE(acting));
 	for (size_t i = 0; i < ARRAY_SIZE(acting); i++)
-		assert_false(csi_method_row(acting[i])->only_asks);
+		assert_false(csi_method_row(acting[i])->is_read_only_call);
 }
 
 int main(void)

@@ -180,7 +180,7 @@ static void answer_controller(unsigned int number)
 static void test_controller_is_asked(void **state)
 {
 	(void) state;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	answer_node();
 	assert_int_equal(driver()->node_capabilities, 1 << 1);
 	answer_plugin();
@@ -211,7 +211,7 @@ static void test_group_controller_is_asked(void **state)
 	item.rpc = &rpc;
 	told.capabilities = items;
 	told.n_capabilities = 1;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	answer_node();
 	answer_plugin_with(CSI__V1__PLUGIN_CAPABILITY__SERVICE__TYPE__GROUP_CONTROLLER_SERVICE);
 	assert_int_equal(world.told, 0);
@@ -224,7 +224,7 @@ static void test_group_controller_is_asked(void **state)
 static void test_number_of_the_future(void **state)
 {
 	(void) state;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	answer_node();
 	answer_plugin();
 	answer_controller(4000);
@@ -235,7 +235,7 @@ static void test_number_of_the_future(void **state)
 static void test_driver_without_a_controller(void **state)
 {
 	(void) state;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	answer(CSI_NODE_GET_CAPABILITIES, GRPC_UNIMPLEMENTED, NULL);
 	answer(CSI_GET_PLUGIN_CAPABILITIES, GRPC_UNIMPLEMENTED, NULL);
 	assert_int_equal(world.told, 1);
@@ -248,7 +248,7 @@ static void test_driver_without_a_controller(void **state)
 static void test_controller_that_is_none(void **state)
 {
 	(void) state;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	answer_node();
 	answer_plugin();
 	answer(CSI_CONTROLLER_GET_CAPABILITIES, GRPC_UNIMPLEMENTED, NULL);
@@ -266,7 +266,7 @@ static void wait_for_call(void)
 static void test_asked_again(void **state)
 {
 	(void) state;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	answer_node();
 	answer(CSI_GET_PLUGIN_CAPABILITIES, GRPC_UNAVAILABLE, NULL);
 	assert_false(driver()->capabilities_known);
@@ -281,10 +281,10 @@ static void test_call_that_cannot_begin(void **state)
 {
 	(void) state;
 	world.call_error = -ENOBUFS;
-	registration_ask_capabilities(&world.one);
+	registration_call_capabilities(&world.one);
 	assert_non_null(world.one.capabilities_timer);
 	world.call_error = 0;
-	registration_ask_capabilities(&world.one); /* registered again meanwhile */
+	registration_call_capabilities(&world.one); /* registered again meanwhile */
 	assert_null(world.one.capabilities_timer);
 	answer_node();
 	assert_int_equal(driver()->node_capabilities, 1 << 1);

@@ -134,13 +134,13 @@ static void want(struct world *world, const char *unique_name)
 					     .now_usec = 1 };
 
 	assert_int_equal(desired_add(world->desired, &wanted), 1);
-	volumes_in_use_look(world->volumes_in_use, unique_name);
+	volumes_in_use_sync(world->volumes_in_use, unique_name);
 }
 
 static void want_no_more(struct world *world)
 {
 	desired_remove(world->desired, VOLUME, world->pod->meta.uid);
-	volumes_in_use_look(world->volumes_in_use, VOLUME);
+	volumes_in_use_sync(world->volumes_in_use, VOLUME);
 }
 
 static void stage(struct world *world)
@@ -159,7 +159,7 @@ static void unstage(struct world *world)
 	const struct step_result result = { .kind = STEP_FORGET, .unique_name = VOLUME };
 
 	actual_apply(world->actual, &result);
-	volumes_in_use_look(world->volumes_in_use, VOLUME);
+	volumes_in_use_sync(world->volumes_in_use, VOLUME);
 }
 
 static void settle(struct world *world)
@@ -354,14 +354,14 @@ static void test_driver_turns_out_to_attach_nothing(void **state)
 	settle(world);
 	put_driver_without_attaching(world);
 	assert_true(may_stage(world));
-	volumes_in_use_look(world->volumes_in_use, VOLUME);
+	volumes_in_use_sync(world->volumes_in_use, VOLUME);
 	settle(world);
 	assert_listed(world, 1);
 	unstage(world);
 	settle(world);
 	assert_listed(world, 0);
 	/* Wanted it still is, but that needs no word any more. */
-	volumes_in_use_look(world->volumes_in_use, VOLUME);
+	volumes_in_use_sync(world->volumes_in_use, VOLUME);
 	settle(world);
 	assert_listed(world, 0);
 }
@@ -377,7 +377,7 @@ static void test_only_stages_of_attached_kinds_wait(void **state)
 	step.kind = STEP_STAGE;
 	step.unique_name = "kubernetes.io/local-volume/pv";
 	assert_true(volumes_in_use_pass(world->volumes_in_use, &step));
-	volumes_in_use_look(world->volumes_in_use, step.unique_name);
+	volumes_in_use_sync(world->volumes_in_use, step.unique_name);
 	step.unique_name = "kubernetes.io/csi/u1-inline";
 	assert_true(volumes_in_use_pass(world->volumes_in_use, &step));
 	settle(world);

@@ -166,7 +166,7 @@ static struct busy_view look(struct world *world)
 {
 	struct busy_view view = { 0 };
 
-	assert_true(busy_watch_look(world->watch, "v", "uid", &view));
+	assert_true(busy_watch_check(world->watch, "v", "uid", &view));
 	return view;
 }
 
@@ -189,7 +189,7 @@ static void test_failure_is_searched_for_once(void **state)
 	struct busy_view view;
 
 	busy_watch_search(world->watch);
-	assert_false(busy_watch_look(world->watch, "v", "uid", &view));
+	assert_false(busy_watch_check(world->watch, "v", "uid", &view));
 	made_up.users[0] = getpid();
 	fail_for(world, "v", 60000000);
 	assert_int_equal(world->turns, 1);
@@ -292,7 +292,7 @@ static void test_what_is_over_is_not_searched_for(void **state)
 	busy_watch_over(world->watch, "v", "other");
 	assert_true(look(world).searching);
 	busy_watch_over(world->watch, "v", "uid"); /* else the search would not end */
-	assert_false(busy_watch_look(world->watch, "v", "uid", &view));
+	assert_false(busy_watch_check(world->watch, "v", "uid", &view));
 	assert_true(sd_event_run(world->event, 2000000) > 0);
 	assert_int_equal(world->found, 0);
 	busy_watch_over(world->watch, "v", "uid");

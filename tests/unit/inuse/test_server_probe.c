@@ -63,23 +63,23 @@ static int tear_down(void **state)
 
 static void test_answer_is_told_once(void **state)
 {
-	assert_int_equal(server_probes_ask(*state, "/", 1), SERVER_UNKNOWN);
+	assert_int_equal(server_probes_check(*state, "/", 1), SERVER_UNKNOWN);
 	assert_int_equal(count, 1);
 	run_all();
-	assert_int_equal(server_probes_ask(*state, "/", 2), SERVER_ANSWERS);
-	assert_int_equal(server_probes_ask(*state, "/", 3), SERVER_UNKNOWN); /* asked again */
+	assert_int_equal(server_probes_check(*state, "/", 2), SERVER_ANSWERS);
+	assert_int_equal(server_probes_check(*state, "/", 3), SERVER_UNKNOWN); /* asked again */
 	assert_int_equal(count, 1);
 	run_all();
 }
 
 static void test_silence_takes_a_while(void **state)
 {
-	assert_int_equal(server_probes_ask(*state, "/", 1), SERVER_UNKNOWN);
-	assert_int_equal(server_probes_ask(*state, "/", SERVER_SILENT_USEC), SERVER_UNKNOWN);
-	assert_int_equal(server_probes_ask(*state, "/", SERVER_SILENT_USEC + 1), SERVER_SILENT);
+	assert_int_equal(server_probes_check(*state, "/", 1), SERVER_UNKNOWN);
+	assert_int_equal(server_probes_check(*state, "/", SERVER_SILENT_USEC), SERVER_UNKNOWN);
+	assert_int_equal(server_probes_check(*state, "/", SERVER_SILENT_USEC + 1), SERVER_SILENT);
 	assert_int_equal(count, 1);
 	run_all();
-	assert_int_equal(server_probes_ask(*state, "/", SERVER_SILENT_USEC + 2), SERVER_ANSWERS);
+	assert_int_equal(server_probes_check(*state, "/", SERVER_SILENT_USEC + 2), SERVER_ANSWERS);
 }
 
 static void test_server_that_is_gone(void **state)
@@ -96,9 +96,9 @@ static void test_server_that_is_gone(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
 		said = answers[i].error;
-		assert_int_equal(server_probes_ask(*state, "/", 1), SERVER_UNKNOWN);
+		assert_int_equal(server_probes_check(*state, "/", 1), SERVER_UNKNOWN);
 		run_all();
-		assert_int_equal(server_probes_ask(*state, "/", 2), answers[i].state);
+		assert_int_equal(server_probes_check(*state, "/", 2), answers[i].state);
 	}
 }
 
@@ -108,11 +108,11 @@ static void test_few_at_a_time(void **state)
 
 	for (int i = 0; i <= SERVER_PROBES_MAX; i++) {
 		(void) snprintf(path, sizeof(path), "/%d", i);
-		assert_int_equal(server_probes_ask(*state, path, 1), SERVER_UNKNOWN);
+		assert_int_equal(server_probes_check(*state, path, 1), SERVER_UNKNOWN);
 	}
 	assert_int_equal(count, SERVER_PROBES_MAX);
 	run_all();
-	assert_int_equal(server_probes_ask(*state, path, 2), SERVER_UNKNOWN);
+	assert_int_equal(server_probes_check(*state, path, 2), SERVER_UNKNOWN);
 	assert_int_equal(count, 1);
 	run_all();
 }
@@ -120,7 +120,7 @@ static void test_few_at_a_time(void **state)
 /* What hangs when everything ends is freed when it comes back. */
 static void test_end_during_a_question(void **state)
 {
-	assert_int_equal(server_probes_ask(*state, "/", 1), SERVER_UNKNOWN);
+	assert_int_equal(server_probes_check(*state, "/", 1), SERVER_UNKNOWN);
 	*state = server_probes_free(*state);
 	run_all();
 }

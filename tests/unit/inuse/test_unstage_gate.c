@@ -248,7 +248,7 @@ static void test_one_search_for_all_directories(void **state)
 		world->step.pod_uid = pod->pod_uid;
 		assert_false(unstage_gate_passes(world->gate, &world->step));
 	}
-	assert_true(unstage_gate_look(world->gate, "volume", "uid7", &view));
+	assert_true(unstage_gate_check(world->gate, "volume", "uid7", &view));
 	assert_string_equal(view.keeps, "files");
 	(void) ask_and_wait(world);
 	assert_int_equal(made_up.searches, 1);
@@ -301,7 +301,7 @@ static void test_waits_for_the_end_of_who_has_it(void **state)
 	}
 	made_up.holder = pid;
 	assert_false(ask_and_wait(world));
-	assert_true(unstage_gate_look(world->gate, "volume", "", &view));
+	assert_true(unstage_gate_check(world->gate, "volume", "", &view));
 	assert_false(view.searching);
 	assert_non_null(
 		strstr(view.failure->text, "'sh' has it mounted at '/in' in mount namespace 77"));
@@ -317,7 +317,7 @@ static void test_waits_for_the_end_of_who_has_it(void **state)
 	assert_true(sd_event_run(world->event, 5000000) > 0);
 	assert_int_equal(world->changed, 2);
 	/* Until the next search ended others may keep it: it can be forced. */
-	assert_true(unstage_gate_look(world->gate, "volume", "", &view));
+	assert_true(unstage_gate_check(world->gate, "volume", "", &view));
 	assert_true(view.searching);
 	assert_int_equal(force(world), 0);
 	assert_false(ask_and_wait(world));
@@ -349,7 +349,7 @@ static void test_failed_search_keeps_the_device_and_comes_again(void **state)
 	made_up.result = -EMFILE;
 	assert_false(ask_and_wait(world));
 	assert_false(unstage_gate_passes(world->gate, &world->step));
-	assert_true(unstage_gate_look(world->gate, "volume", "", &view));
+	assert_true(unstage_gate_check(world->gate, "volume", "", &view));
 	assert_int_equal(view.failure->error, -EMFILE);
 	made_up.result = 0;
 	for (int i = 0; i < TURNS_MAX && world->changed < 2; i++)

@@ -271,5 +271,5 @@ const struct seen *fail_once(struct step step)
 
 bool look(const char *pod_uid, struct operation_view *ret)
 {
-	return operation_look(world.operations, "v", pod_uid, ret);
+	return operation_find(world.operations, "v", pod_uid, ret);
 }

@@ -78,7 +78,7 @@ const struct seen *run_until_ended(unsigned int count);
 void run_until_retried(unsigned int count);
 /* Submit with a stage that fails, and wait for the end. */
 const struct seen *fail_once(struct step step);
-/* operation_look() of volume "v". */
+/* operation_find() of volume "v". */
 bool look(const char *pod_uid, struct operation_view *ret);
 
 #define WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)

@@ -156,7 +156,7 @@ static void test_pod_info(void **state)
 		     "{key=csi.storage.k8s.io/ephemeral value=false}]}");
 }
 
-static int issue(void *userdata, const struct token_want *want, struct issued_token *ret,
+static int issue(void *userdata, const struct token_order *want, struct issued_token *ret,
 		 struct failure *reterr)
 {
 	(void) reterr;

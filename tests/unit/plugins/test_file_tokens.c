@@ -19,12 +19,12 @@
 static struct {
 	int error;
 	unsigned int count;
-	struct token_want want;
+	struct token_order want;
 	char audience[32], current[32];
 	uint64_t refresh_usec[2];
 } source_said;
 
-static int issue(void *userdata, const struct token_want *want, struct issued_token *ret,
+static int issue(void *userdata, const struct token_order *want, struct issued_token *ret,
 		 struct failure *reterr)
 {
 	source_said.want = *want;

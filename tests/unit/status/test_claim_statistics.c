@@ -29,10 +29,10 @@ static struct {
 static time_t now_seconds;
 static struct claim_statistics *claims;
 
-int __wrap_statistics_ask(struct statistics *statistics, const struct statistics_about *about,
-			  statistics_fn *done, void *userdata, struct statistics_call **ret);
-int __wrap_statistics_ask(struct statistics *statistics, const struct statistics_about *about,
-			  statistics_fn *done, void *userdata, struct statistics_call **ret)
+int __wrap_statistics_request(struct statistics *statistics, const struct statistics_about *about,
+			      statistics_fn *done, void *userdata, struct statistics_call **ret);
+int __wrap_statistics_request(struct statistics *statistics, const struct statistics_about *about,
+			      statistics_fn *done, void *userdata, struct statistics_call **ret)
 {
 	world.asked++;
 	if (world.error < 0)

@@ -22,13 +22,13 @@ static struct world {
 	struct heartbeat *heartbeat;
 	struct http_request request; /* the one under way */
 	unsigned int asked, drops, calls;
-	uint64_t clock_usec, heard_usec, due_usec; /* of the timer */
+	uint64_t clock_usec, received_usec, due_usec; /* of the timer */
 } world;
 
 int __wrap_http_client_call(struct http_client *client, const struct http_request *request,
 			    struct http_call **ret);
 struct http_call *__wrap_http_call_cancel(struct http_call *call);
-uint64_t __wrap_http_client_heard_usec(const struct http_client *client);
+uint64_t __wrap_http_client_received_usec(const struct http_client *client);
 unsigned int __wrap_http_client_call_count(const struct http_client *client);
 void __wrap_http_client_drop_connections(struct http_client *client);
 int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
@@ -58,10 +58,10 @@ struct http_call *__wrap_http_call_cancel(struct http_call *call)
 	return NULL;
 }
 
-uint64_t __wrap_http_client_heard_usec(const struct http_client *client)
+uint64_t __wrap_http_client_received_usec(const struct http_client *client)
 {
 	(void) client;
-	return world.heard_usec;
+	return world.received_usec;
 }
 
 unsigned int __wrap_http_client_call_count(const struct http_client *client)
@@ -102,7 +102,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 static int set_up(void **state)
 {
 	(void) state;
-	world = (struct world){ .clock_usec = START_USEC, .heard_usec = START_USEC, .calls = 1 };
+	world = (struct world){ .clock_usec = START_USEC, .received_usec = START_USEC, .calls = 1 };
 	assert_true(sd_event_new(&world.event) >= 0);
 	assert_int_equal(heartbeat_new(world.event, (struct http_client *) &world,
 				       HEARTBEAT_SILENT_MSEC, HEARTBEAT_ANSWER_MSEC,
@@ -127,7 +127,7 @@ static void turn(void)
 
 static void be_silent(void)
 {
-	world.clock_usec = world.heard_usec + SILENT_USEC;
+	world.clock_usec = world.received_usec + SILENT_USEC;
 	turn();
 	assert_int_equal(world.asked, 1);
 	assert_int_equal(world.request.timeout_usec, HEARTBEAT_ANSWER_MSEC * 1000);
@@ -190,10 +190,10 @@ static void test_what_another_connection_says_counts(void **state)
 {
 	(void) state;
 	be_silent();
-	world.heard_usec = world.clock_usec + 1;
+	world.received_usec = world.clock_usec + 1;
 	answer(-ETIMEDOUT, 0);
 	assert_int_equal(world.drops, 0);
-	assert_int_equal(world.due_usec, world.heard_usec + SILENT_USEC);
+	assert_int_equal(world.due_usec, world.received_usec + SILENT_USEC);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

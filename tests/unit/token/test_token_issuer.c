@@ -88,11 +88,11 @@ static int tear_down(void **state)
 static struct issued_token token_for(const char *audience, int64_t seconds, const char *current)
 {
 	const struct token_source *source = token_issuer_source(issuer);
-	const struct token_want want = { .pod = pod,
-					 .service_account = account,
-					 .audience = audience,
-					 .seconds = seconds,
-					 .current = current };
+	const struct token_order want = { .pod = pod,
+					  .service_account = account,
+					  .audience = audience,
+					  .seconds = seconds,
+					  .current = current };
 	struct issued_token token = { .text = NULL };
 
 	assert_int_equal(source->issue(source->userdata, &want, &token, NULL), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * content_look - what is next for a VolumeSnapshotContent; see snapshotter.h
+ * content_sync - what is next for a VolumeSnapshotContent; see snapshotter.h
  *
  * While a snapshot may be in the making the content says so (the annotation of
  * external-snapshotter): it is asked for again until the answer is certain, and only then can it
@@ -103,8 +103,8 @@ static void write_edit(struct snapshot_item *item, const struct volume_snapshot_
 	work_item_update(&item->work, r, content->object, made);
 }
 
-static void told_failure(struct snapshot_item *item, const struct volume_snapshot_content *content,
-			 const struct snapshot_end *end)
+static void on_failure(struct snapshot_item *item, const struct volume_snapshot_content *content,
+		       const struct snapshot_end *end)
 {
 	bool is_removal = item->deed == SNAPSHOT_REMOVE;
 	cleanup_object const struct object *unmarked = NULL;
@@ -129,7 +129,7 @@ static void told_failure(struct snapshot_item *item, const struct volume_snapsho
 		work_item_update(&item->work, r, content->object, made);
 }
 
-static void told_removed(struct snapshot_item *item, const struct volume_snapshot_content *content)
+static void on_removed(struct snapshot_item *item, const struct volume_snapshot_content *content)
 {
 	const struct snapshot_words *words = snapshotter_of(item)->words;
 	const char *by = content->deleted_by;
@@ -147,16 +147,16 @@ static void told_removed(struct snapshot_item *item, const struct volume_snapsho
 }
 
 /* Of a group that is to be deleted whatever the driver made is. */
-static void told_taken(struct snapshot_item *item, const struct volume_snapshot_content *content,
-		       const struct snapshot_result *result)
+static void on_taken(struct snapshot_item *item, const struct volume_snapshot_content *content,
+		     const struct snapshot_result *result)
 {
 	struct content_edit edit = { .result = result, .remove_mark = true };
 	struct failure why = { .error = 0 };
 
 	if (result->members && !content->object->meta.deletes &&
 	    snapshot_check_members(content, result->members, result->member_count, &why) < 0) {
-		told_failure(item, content,
-			     &(struct snapshot_end){ .error = why.error, .why = &why });
+		on_failure(item, content,
+			   &(struct snapshot_end){ .error = why.error, .why = &why });
 		return;
 	}
 	if (result->is_ready)
@@ -181,11 +181,11 @@ static void on_done(void *userdata, const struct snapshot_end *end)
 			    "snapshot content '%s' went while its snapshot was worked on",
 			    item->work.name);
 	else if (end->error < 0)
-		told_failure(item, content, end);
+		on_failure(item, content, end);
 	else if (item->deed == SNAPSHOT_REMOVE)
-		told_removed(item, content);
+		on_removed(item, content);
 	else
-		told_taken(item, content, end->result);
+		on_taken(item, content, end->result);
 	work_queue_run(item->work.queue);
 }
 
@@ -211,7 +211,7 @@ static void start(struct snapshot_item *item, const struct volume_snapshot_conte
 	if (r == -EAGAIN)
 		snapshot_report(item, content->object, "Warning", "SnapshotPending", why.text);
 	else
-		told_failure(item, content, &(struct snapshot_end){ .error = r, .why = &why });
+		on_failure(item, content, &(struct snapshot_end){ .error = r, .why = &why });
 }
 
 /* ---- looking ---- */
@@ -222,8 +222,7 @@ static bool may_go(const struct volume_snapshot_content *content)
 	return content->is_being_deleted || (*content->given_handle && !*content->snapshot_uid);
 }
 
-static void look_at_deleted(struct snapshot_item *item,
-			    const struct volume_snapshot_content *content)
+static void sync_deleted(struct snapshot_item *item, const struct volume_snapshot_content *content)
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
 	const char *handle = content->snapshot_handle;
@@ -248,8 +247,7 @@ static void look_at_deleted(struct snapshot_item *item,
 	work_item_update(&item->work, r, content->object, made);
 }
 
-static void look_at_wanted(struct snapshot_item *item,
-			   const struct volume_snapshot_content *content)
+static void sync_wanted(struct snapshot_item *item, const struct volume_snapshot_content *content)
 {
 	struct content_edit mark = { .set_mark = true };
 	const struct object *made = NULL;
@@ -270,7 +268,7 @@ static void look_at_wanted(struct snapshot_item *item,
 	}
 }
 
-bool content_look(struct work_item *work)
+bool content_sync(struct work_item *work)
 {
 	struct snapshot_item *item = (struct snapshot_item *) work;
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
@@ -282,8 +280,8 @@ bool content_look(struct work_item *work)
 	    work_item_backs_off(work))
 		return true;
 	if (content->object->meta.deletes)
-		look_at_deleted(item, content);
+		sync_deleted(item, content);
 	else
-		look_at_wanted(item, content);
+		sync_wanted(item, content);
 	return true;
 }

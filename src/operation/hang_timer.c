@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patience - operations that take long are reported: once for each stage, and once for the whole
+ * hang_timer - operations that take long are reported: once for each stage, and once for the whole
  *
  * Each operation that runs is looked at every few seconds; when none does, nothing is armed. A
  * program, a walk that goes on and a wait for an IO slot are signs of life: they have limits of
@@ -26,7 +26,8 @@ static bool is_told_elsewhere(const struct operation_view *view)
 	return view->waits_for_io_slot || view->waits_for_source || is_walking(view);
 }
 
-static void look(struct operation *operation, const struct operation_view *view, uint64_t now_usec)
+static void check_patience(struct operation *operation, const struct operation_view *view,
+			   uint64_t now_usec)
 {
 	const struct operations_options *options = &operation->operations->options;
 	bool is_alive = is_told_elsewhere(view) || view->tool_pid > 0;
@@ -43,7 +44,7 @@ static void look(struct operation *operation, const struct operation_view *view,
 /* What the loop reads while a thread goes on may be of the next stage already: reported at the next
  * look.
  */
-void patience_on_due(void *userdata, struct retry_entry *entry)
+void hang_timer_on_due(void *userdata, struct retry_entry *entry)
 {
 	struct operations *operations = userdata;
 	struct operation *operation =
@@ -52,17 +53,18 @@ void patience_on_due(void *userdata, struct retry_entry *entry)
 	bool was_stuck = operation->is_stuck, is_news;
 	uint64_t now_usec = monotonic_usec();
 
-	look(operation, &view, now_usec);
+	check_patience(operation, &view, now_usec);
 	retry_add(operations->running, entry, now_usec + operations->options.slow_usec);
 	view = operation_view_of(operation);
-	is_news = view.pace == PACE_STUCK ? !was_stuck : operation->told_usec != view.since_usec;
+	is_news =
+		view.pace == PACE_STUCK ? !was_stuck : operation->reported_usec != view.since_usec;
 	if (view.pace == PACE_USUAL || is_told_elsewhere(&view) || !is_news)
 		return;
-	operation->told_usec = view.since_usec;
+	operation->reported_usec = view.since_usec;
 	operations->options.slow(operations->options.userdata, &view);
 }
 
-void patience_begin(struct operation *operation)
+void hang_timer_start(struct operation *operation)
 {
 	const struct operations_options *options = &operation->operations->options;
 
@@ -73,7 +75,7 @@ void patience_begin(struct operation *operation)
 			  operation->begun_usec + options->slow_usec);
 }
 
-void patience_end(struct operation *operation)
+void hang_timer_stop(struct operation *operation)
 {
 	assert(operation->operations);
 	retry_remove(operation->operations->running, &operation->patience);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * users_ask - who uses a volume that is mounted, searched for when a client asks; see users_ask.h
+ * volume_users_search - who uses a volume that is mounted, searched for when a client asks; see
+ * volume_users_search.h
  *
  * All that the search touches is copied on the loop and owned by the job.
  */
-#include "inuse/users_ask.h"
+#include "inuse/volume_users_search.h"
 
 #include "inuse/busy_watch.h"
 #include "mount/holders/mount_holders.h"
@@ -18,10 +19,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct users_ask {
+struct volume_users_search {
 	struct worker_job job;
 	struct inuse *inuse;
-	users_ask_fn *done; /* NULL: the caller left */
+	volume_users_search_fn *done; /* NULL: the caller left */
 	void *userdata;
 	struct busy_query queries[USERS_ASK_MOUNTS_MAX]; /* their strings are owned */
 	char *pod_uids[USERS_ASK_MOUNTS_MAX];            /* "" of a device */
@@ -35,7 +36,7 @@ struct users_ask {
 
 /* ---- what is asked about ---- */
 
-static void ask_free(struct users_ask *ask)
+static void ask_free(struct volume_users_search *ask)
 {
 	for (size_t i = 0; i < ask->count; i++) {
 		busy_holders_done(&ask->queries[i].holders);
@@ -47,7 +48,7 @@ static void ask_free(struct users_ask *ask)
 	free(ask);
 }
 
-static int add_mount(struct users_ask *ask, const struct actual_volume *volume,
+static int add_mount(struct volume_users_search *ask, const struct actual_volume *volume,
 		     const struct actual_pod *pod)
 {
 	size_t i = ask->count;
@@ -86,7 +87,7 @@ static bool is_meant(const struct actual_volume *volume, const char *word)
 }
 
 /* Names of volumes of pods may be several volumes'. */
-static int add_volumes(struct users_ask *ask, const char *word)
+static int add_volumes(struct volume_users_search *ask, const char *word)
 {
 	const struct actual_volume *volume = actual_first(ask->inuse->with.actual);
 	int r = -ENOENT;
@@ -103,7 +104,7 @@ static int add_volumes(struct users_ask *ask, const char *word)
 
 /* ---- the search, on a worker ---- */
 
-static void search_namespaces(struct users_ask *ask)
+static void search_namespaces(struct volume_users_search *ask)
 {
 	int r;
 
@@ -128,7 +129,7 @@ static void search_namespaces(struct users_ask *ask)
 
 static struct worker_pool *run_search(struct worker_job *job)
 {
-	struct users_ask *ask = (struct users_ask *) job;
+	struct volume_users_search *ask = (struct volume_users_search *) job;
 	struct failure failure = { .error = 0 };
 
 	if (busy_holders_search(ask->queries, ask->count, &ask->cancelled, &failure) < 0)
@@ -148,7 +149,7 @@ static bool is_user(const struct mount_holder *holder)
 }
 
 /* One mount elsewhere is a copy of each mount of the volume. */
-static bool is_repeated(const struct users_ask *ask, size_t at)
+static bool is_repeated(const struct volume_users_search *ask, size_t at)
 {
 	const struct mount_holder *holder = &ask->holders[at], *other = ask->holders;
 
@@ -181,7 +182,7 @@ static void add_elsewhere(struct cJSON *items, struct mount_holder *holder, cons
 }
 
 /* Return: how many users they are, those that are not in the list included. */
-static size_t add_users(struct users_ask *ask, struct cJSON *items)
+static size_t add_users(struct volume_users_search *ask, struct cJSON *items)
 {
 	size_t total = 0;
 
@@ -209,8 +210,8 @@ static size_t add_users(struct users_ask *ask, struct cJSON *items)
 	return total;
 }
 
-static void print_result(const struct users_ask *ask, size_t total, size_t hidden, bool cut_short,
-			 char *text, size_t size)
+static void print_result(const struct volume_users_search *ask, size_t total, size_t hidden,
+			 bool cut_short, char *text, size_t size)
 {
 	if (total > 0)
 		(void) snprintf(text, size, "%zu user%s", total, total > 1 ? "s" : "");
@@ -225,7 +226,7 @@ static void print_result(const struct users_ask *ask, size_t total, size_t hidde
 		(void) snprintf(text, size, "no users");
 }
 
-static struct cJSON *make_answer(struct users_ask *ask)
+static struct cJSON *make_answer(struct volume_users_search *ask)
 {
 	struct cJSON *tree = json_new_object(), *items = json_add_array(tree, "users");
 	const struct busy_holders *any = &ask->queries[0].holders; /* of all of them the same */
@@ -247,7 +248,7 @@ static struct cJSON *make_answer(struct users_ask *ask)
 
 static void search_done(struct worker_job *job)
 {
-	struct users_ask *ask = (struct users_ask *) job;
+	struct volume_users_search *ask = (struct volume_users_search *) job;
 
 	ask->inuse->asking = NULL;
 	if (ask->done)
@@ -257,10 +258,10 @@ static void search_done(struct worker_job *job)
 
 /* ---- asking ---- */
 
-int users_ask(struct inuse *inuse, const char *volume, users_ask_fn *done, void *userdata,
-	      struct users_ask **ret)
+int volume_users_search(struct inuse *inuse, const char *volume, volume_users_search_fn *done,
+			void *userdata, struct volume_users_search **ret)
 {
-	struct users_ask *ask;
+	struct volume_users_search *ask;
 	int r;
 
 	assert(inuse && volume && done && ret);
@@ -285,7 +286,7 @@ int users_ask(struct inuse *inuse, const char *volume, users_ask_fn *done, void 
 	return 0;
 }
 
-void users_ask_leave(struct users_ask *ask)
+void volume_users_search_leave(struct volume_users_search *ask)
 {
 	assert(ask);
 	ask->done = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_registration_ask - the calls of registration: to the registrar, and to the driver itself
+ * csi_registration_calls - the calls of registration: to the registrar, and to the driver itself
  *
  * Each answer becomes one event of the machine. What peers tell is checked before it is kept; it is
  * borrowed from the reply until then.
@@ -74,7 +74,7 @@ static void on_info(void *userdata, const struct csi_reply *reply)
 		registration_move(one, REGISTRATION_SUCCEEDED);
 }
 
-int registration_ask(struct registration *one)
+int registration_call(struct registration *one)
 {
 	Pluginregistration__InfoRequest message = PLUGINREGISTRATION__INFO_REQUEST__INIT;
 	struct csi_call_request request = {
@@ -177,7 +177,7 @@ static void on_node_info(void *userdata, const struct csi_reply *reply)
 	registration_move(one, REGISTRATION_SUCCEEDED);
 }
 
-int registration_ask_node(struct registration *one)
+int registration_call_node(struct registration *one)
 {
 	Csi__V1__NodeGetInfoRequest message = CSI__V1__NODE_GET_INFO_REQUEST__INIT;
 	struct csi_call_request request = {

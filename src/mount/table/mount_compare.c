@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_look - known mounts compared with the kernel's table; see mount_look.h
+ * mount_compare - known mounts compared with the kernel's table; see mount_compare.h
  *
  * Known mounts are found by a sorted list of their ids. By id, what is not known costs one
  * statmount each; as text, one read is all there is. Unprivileged but for mount_set_back().
  */
-#include "mount/table/mount_look.h"
+#include "mount/table/mount_compare.h"
 
 #include "base/cleanup.h"
 #include "base/path.h"
@@ -108,8 +108,8 @@ static bool concerns(const struct mount_entry *entry, const char *root_path, boo
 
 /* ---- by id ---- */
 
-static int look_by_id(const struct by_id *sorted, const char *root_path, uint64_t root_id,
-		      struct table_entries *others)
+static int compare_by_id(const struct by_id *sorted, const char *root_path, uint64_t root_id,
+			 struct table_entries *others)
 {
 	cleanup_free uint64_t *ids = NULL;
 	size_t count;
@@ -137,8 +137,8 @@ static int look_by_id(const struct by_id *sorted, const char *root_path, uint64_
 
 /* ---- as text ---- */
 
-static int look_as_text(const struct by_id *sorted, const char *root_path, uint64_t root_id,
-			struct table_entries *others)
+static int compare_as_text(const struct by_id *sorted, const char *root_path, uint64_t root_id,
+			   struct table_entries *others)
 {
 	cleanup(table_entries_done) struct table_entries all = { 0 };
 	cleanup_close int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -161,7 +161,7 @@ static int look_as_text(const struct by_id *sorted, const char *root_path, uint6
 
 /* ---- looks ---- */
 
-static int look_at_id(struct known_mount *known)
+static int compare_id(struct known_mount *known)
 {
 	uint64_t attributes = 0;
 	int r = mount_list_attributes(known->mount_id, &attributes);
@@ -180,17 +180,17 @@ int mount_look_at_known(struct known_mount *known, size_t count, struct failure 
 	assert(known || count == 0);
 	if (mount_ids_are_unique()) {
 		for (size_t i = 0; r == 0 && i < count; i++)
-			r = look_at_id(&known[i]);
+			r = compare_id(&known[i]);
 	} else {
 		r = sort_by_id(known, count, &sorted);
 		if (r == 0)
-			r = look_as_text(&sorted, "/", 0, NULL);
+			r = compare_as_text(&sorted, "/", 0, NULL);
 		free(sorted.known);
 	}
 	return r < 0 ? failed(reterr, r, "cannot inspect mounts") : 0;
 }
 
-int mount_look_at_all(struct known_mount *known, size_t count, const char *root_path,
+int mount_compare_all(struct known_mount *known, size_t count, const char *root_path,
 		      uint64_t root_id, struct table_entries *ret_others, struct failure *reterr)
 {
 	cleanup(table_entries_done) struct table_entries others = { 0 };
@@ -200,8 +200,8 @@ int mount_look_at_all(struct known_mount *known, size_t count, const char *root_
 	assert((known || count == 0) && root_path && *root_path == '/' && ret_others);
 	r = sort_by_id(known, count, &sorted);
 	if (r == 0)
-		r = mount_ids_are_unique() ? look_by_id(&sorted, root_path, root_id, &others)
-					   : look_as_text(&sorted, root_path, root_id, &others);
+		r = mount_ids_are_unique() ? compare_by_id(&sorted, root_path, root_id, &others)
+					   : compare_as_text(&sorted, root_path, root_id, &others);
 	free(sorted.known);
 	if (r < 0)
 		return failed(reterr, r, "cannot inspect the mounts of this namespace");
@@ -210,7 +210,7 @@ int mount_look_at_all(struct known_mount *known, size_t count, const char *root_
 	return 0;
 }
 
-int mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
+int mount_compare_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
 		      struct failure *reterr)
 {
 	cleanup(table_entries_done) struct table_entries seen = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mount_look - what has become of mounts that were known, and which others there are
+ * mount_compare - what has become of mounts that were known, and which others there are
  *
  * After a report of mount_watch.h that something changed. Asks by id where ids are unique
  * (statmount, listmount), else reads mountinfo once; never looks a path up, so no dead server can
@@ -22,7 +22,7 @@ enum mount_fate {
 	MOUNT_THERE,
 	MOUNT_SAME, /* there, with the attributes that were expected */
 	MOUNT_GONE,
-	MOUNT_MOVED, /* to another place; only mount_look_at_all() tells */
+	MOUNT_MOVED, /* to another place; only mount_compare_all() tells */
 };
 
 struct known_mount {
@@ -38,7 +38,7 @@ struct known_mount {
 int mount_look_at_known(struct known_mount *known, size_t count, struct failure *reterr);
 
 /**
- * mount_look_at_all - the same for every mount there is [worker]
+ * mount_compare_all - the same for every mount there is [worker]
  * @known:      their places are compared, too
  * @root_path:  absolute
  * @ret_others: mounts that are not known, in mount order: those at the root directory, below it,
@@ -47,12 +47,12 @@ int mount_look_at_known(struct known_mount *known, size_t count, struct failure 
  *
  * Return: 0; negative errno.
  */
-int mount_look_at_all(struct known_mount *known, size_t count, const char *root_path,
+int mount_compare_all(struct known_mount *known, size_t count, const char *root_path,
 		      uint64_t root_id, struct table_entries *ret_others, struct failure *reterr);
 
 /* Mounts by their ids; those that are gone by now are left out. Only where ids are unique. [worker]
  * Return: 0; negative errno. */
-int mount_look_at_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
+int mount_compare_ids(const uint64_t *ids, size_t count, struct table_entries *ret,
 		      struct failure *reterr);
 
 /**

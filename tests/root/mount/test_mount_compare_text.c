@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mount_look_text - looks by mountinfo, without listmount and statmount
+ * test_mount_compare_text - looks by mountinfo, without listmount and statmount
  *
  * A program of its own: which ids are used is asked once per process.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_users_ask - what is searched for when a client asks who uses a volume, and when the answer
- * is "no users"
+ * test_volume_users_search - what is searched for when a client asks who uses a volume, and when
+ * the answer is "no users"
  *
  * The searches are made up and run on a real worker; real ones: tests/system/test_users.
  */
-#include "inuse/users_ask.h"
+#include "inuse/volume_users_search.h"
 
 #include "base/cleanup.h"
 #include "base/worker.h"
@@ -167,9 +167,9 @@ static int tear_down(void **state)
 
 static int ask(struct world *world, const char *volume)
 {
-	struct users_ask *ask = NULL;
+	struct volume_users_search *ask = NULL;
 
-	return users_ask(&world->inuse, volume, on_answer, world, &ask);
+	return volume_users_search(&world->inuse, volume, on_answer, world, &ask);
 }
 
 /* Member "result". */
@@ -269,13 +269,13 @@ static void test_users_are_named(void **state)
 static void test_one_search_that_ends_with_its_client(void **state)
 {
 	struct world *world = *state;
-	struct users_ask *first = NULL;
+	struct volume_users_search *first = NULL;
 
 	mount_volume(world->inuse.with.actual, false);
 	made_up.until_cancelled = true;
-	assert_int_equal(users_ask(&world->inuse, VOLUME, on_answer, world, &first), 0);
+	assert_int_equal(volume_users_search(&world->inuse, VOLUME, on_answer, world, &first), 0);
 	assert_int_equal(ask(world, VOLUME), -EBUSY);
-	users_ask_leave(first);
+	volume_users_search_leave(first);
 	while (world->inuse.asking)
 		assert_true(sd_event_run(world->event, UINT64_MAX) >= 0);
 	assert_int_equal(world->answers, 0);
@@ -296,5 +296,5 @@ int main(void)
 		ASK_TEST(test_one_search_that_ends_with_its_client),
 	};
 
-	return cmocka_run_group_tests_name("users_ask", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("volume_users_search", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_patience - what is reported of operations that take long, how often, and when nothing is
+ * test_hang_timer - what is reported of operations that take long, how often, and when nothing is
  */
 #include "operation_world.h"
 

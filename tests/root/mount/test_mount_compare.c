@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mount_look - looks by unique ids; on kernels without them the same as test_mount_look_text
+ * test_mount_compare - looks by unique ids; on kernels without them the same as
+ * test_mount_compare_text
  */
 #include "tests/root/mount_look_cases.h"
 
 #include "base/cleanup.h"
-#include "mount/table/mount_look.h"
+#include "mount/table/mount_compare.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,7 +24,7 @@ static void test_mounts_by_their_ids(void **state)
 	}
 	assert_return_code(statx(sandbox_fd(), "", AT_EMPTY_PATH, 0x4000U, &facts), 0);
 	ids[1] = facts.stx_mnt_id;
-	assert_int_equal(mount_look_at_ids(ids, 2, &seen, NULL), 0);
+	assert_int_equal(mount_compare_ids(ids, 2, &seen, NULL), 0);
 	assert_int_equal(seen.count, 1);
 	assert_string_equal(seen.items[0]->entry.mount_point, sandbox_dir());
 	table_entries_done(&seen);
@@ -36,5 +37,5 @@ int main(void)
 		SANDBOX_TEST(test_mounts_by_their_ids),
 	};
 
-	return sandbox_run("mount_look", tests, ARRAY_SIZE(tests));
+	return sandbox_run("mount_compare", tests, ARRAY_SIZE(tests));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift_look - looks at mounts that others may have changed, and at new ones of others
+ * drift_check - looks at mounts that others may have changed, and at new ones of others
  *
  * Looks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
  * urgent wait until podvold's own mounting is over.
@@ -25,7 +25,7 @@ enum {
 
 static int work_look(struct drift_job *job, struct failure *reterr)
 {
-	return job->all ? mount_look_at_all(job->known, job->known_count, job->root->path,
+	return job->all ? mount_compare_all(job->known, job->known_count, job->root->path,
 					    job->root_id, &job->seen, reterr)
 			: mount_look_at_known(job->known, job->known_count, reterr);
 }
@@ -105,17 +105,17 @@ static void note_look(struct drift_job *job)
 		first_look_over(drift, job->result == 0 ? &job->seen : NULL);
 }
 
-static void look_done(struct drift_job *job)
+static void on_done(struct drift_job *job)
 {
 	struct drift_jobs *jobs = job->drift->jobs;
 	uint64_t began_usec = drift_thread_cpu_usec();
 
 	jobs->look = NULL;
-	jobs->look_ended_usec = monotonic_usec();
-	jobs->look_cost_usec = job->cpu_usec;
+	jobs->check_ended_usec = monotonic_usec();
+	jobs->check_cost_usec = job->cpu_usec;
 	job->drift->looks++;
 	note_look(job);
-	jobs->look_cost_usec += drift_thread_cpu_usec() - began_usec;
+	jobs->check_cost_usec += drift_thread_cpu_usec() - began_usec;
 	schedule(jobs);
 }
 
@@ -154,15 +154,15 @@ static int copy_known(struct drift_job *job)
 
 static void begin_look(struct drift_jobs *jobs)
 {
-	struct drift_job *job = drift_job_new(jobs->drift, work_look, look_done);
+	struct drift_job *job = drift_job_new(jobs->drift, work_look, on_done);
 
 	if (!job) { /* the next change asks again */
 		jobs->drift->looked = true;
 		return;
 	}
-	job->all = jobs->wanted == LOOK_ALL;
+	job->all = jobs->wanted == CHECK_ALL;
 	job->first = !jobs->drift->looked;
-	jobs->wanted = LOOK_NONE;
+	jobs->wanted = CHECK_NONE;
 	jobs->at_once = false;
 	jobs->wanted_usec = 0;
 	if (copy_known(job) < 0) {
@@ -179,9 +179,9 @@ static void begin_look(struct drift_jobs *jobs)
 
 static uint64_t due_usec(const struct drift_jobs *jobs)
 {
-	uint64_t settle = jobs->wanted == LOOK_ALL ? SETTLE_USEC : SETTLE_ALTERED_USEC;
+	uint64_t settle = jobs->wanted == CHECK_ALL ? SETTLE_USEC : SETTLE_ALTERED_USEC;
 	uint64_t due = jobs->wanted_usec + (jobs->at_once ? 0 : settle);
-	uint64_t affordable = jobs->look_ended_usec + COST_FACTOR * jobs->look_cost_usec;
+	uint64_t affordable = jobs->check_ended_usec + COST_FACTOR * jobs->check_cost_usec;
 	uint64_t own_over = jobs->own_usec + OWN_QUIET_USEC;
 	uint64_t patience_over = jobs->wanted_usec + OWN_PATIENCE_USEC;
 
@@ -190,7 +190,7 @@ static uint64_t due_usec(const struct drift_jobs *jobs)
 	return due < affordable ? affordable : due;
 }
 
-int drift_on_look_time(sd_event_source *source, uint64_t usec, void *userdata)
+int drift_on_check_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	schedule(userdata);
 	return 0;
@@ -200,7 +200,7 @@ static void schedule(struct drift_jobs *jobs)
 {
 	uint64_t due = due_usec(jobs);
 
-	if (jobs->wanted == LOOK_NONE || jobs->look)
+	if (jobs->wanted == CHECK_NONE || jobs->look)
 		return;
 	if (due <= monotonic_usec()) {
 		begin_look(jobs);
@@ -211,11 +211,11 @@ static void schedule(struct drift_jobs *jobs)
 		begin_look(jobs);
 }
 
-void drift_want_look(struct drift *drift, enum drift_look look, bool at_once)
+void drift_request_check(struct drift *drift, enum drift_check look, bool at_once)
 {
 	struct drift_jobs *jobs = drift->jobs;
 
-	if (jobs->wanted == LOOK_NONE)
+	if (jobs->wanted == CHECK_NONE)
 		jobs->wanted_usec = monotonic_usec();
 	if (look > jobs->wanted)
 		jobs->wanted = look;
@@ -232,7 +232,7 @@ void drift_own_work(struct drift *drift)
 
 static int work_identity(struct drift_job *job, struct failure *reterr)
 {
-	return mount_look_at_ids(job->ids, job->id_count, &job->seen, reterr);
+	return mount_compare_ids(job->ids, job->id_count, &job->seen, reterr);
 }
 
 static void begin_identity(struct drift_jobs *jobs);
@@ -291,13 +291,13 @@ static int grow_ids(struct drift_jobs *jobs)
 }
 
 /* More than a few at once is a storm: then all mounts are looked at when it is over. */
-void drift_want_identity(struct drift *drift, uint64_t mount_id, pid_t pid)
+void drift_request_identity(struct drift *drift, uint64_t mount_id, pid_t pid)
 {
 	struct drift_jobs *jobs = drift->jobs;
 
 	if (jobs->id_count == IDENTITIES_MAX ||
 	    (jobs->id_count == jobs->id_capacity && grow_ids(jobs) < 0)) {
-		drift_want_look(drift, LOOK_ALL, false);
+		drift_request_check(drift, CHECK_ALL, false);
 		return;
 	}
 	jobs->ids[jobs->id_count] = mount_id;

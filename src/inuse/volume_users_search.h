@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * users_ask - who uses a volume that is mounted, searched for when a client asks
+ * volume_users_search - who uses a volume that is mounted, searched for when a client asks
  *
  * Two searches on a worker: processes that have the volume's mounts (mount/holders/busy_holders.h),
  * then mounts of it in other namespaces (mount/holders/mount_holders.h). "no users" is answered
@@ -14,25 +14,25 @@
 struct actual_pod;
 struct actual_volume;
 struct busy_holder;
-struct users_ask;
+struct volume_users_search;
 
-/* Once, on the loop, never before users_ask() returned. @tree as docs/api.md describes it; taken;
- * NULL: no memory. */
-typedef void users_ask_fn(void *userdata, struct cJSON *tree);
+/* Once, on the loop, never before volume_users_search() returned. @tree as docs/api.md describes
+ * it; taken; NULL: no memory. */
+typedef void volume_users_search_fn(void *userdata, struct cJSON *tree);
 
 enum { USERS_ASK_MOUNTS_MAX = 64 }; /* searched for; with more the answer is cut short */
 
 /**
- * users_ask - begin a search for the users of a volume
+ * volume_users_search - begin a search for the users of a volume
  * @volume: unique name, name of the PV, or path of a mount; copied
  *
  * Return: 0; -ENOENT no such volume; -EBUSY another search runs; -ENOMEM.
  */
-int users_ask(struct inuse *inuse, const char *volume, users_ask_fn *done, void *userdata,
-	      struct users_ask **ret);
+int volume_users_search(struct inuse *inuse, const char *volume, volume_users_search_fn *done,
+			void *userdata, struct volume_users_search **ret);
 /* The caller left: done is not called any more, and the search ends soon. Not after it was called.
  */
-void users_ask_leave(struct users_ask *ask);
+void volume_users_search_leave(struct volume_users_search *ask);
 
 /* ---- volume_users.c ---- */
 

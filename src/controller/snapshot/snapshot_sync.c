@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_look - what is next for a VolumeSnapshot; see snapshotter.h
+ * snapshot_sync - what is next for a VolumeSnapshot; see snapshotter.h
  *
  * One write at a time, then another look: each of them may be the last one before a kill.
  */
@@ -380,8 +380,8 @@ static bool add_finalizers(struct snapshot_item *item, const struct volume_snaps
 	return true;
 }
 
-static void look_at_wanted(struct snapshot_item *item, const struct volume_snapshot *snapshot,
-			   const struct volume_snapshot_content *content)
+static void sync_wanted(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+			const struct volume_snapshot_content *content)
 {
 	const struct object *made = NULL;
 	struct failure why = { .error = 0 };
@@ -469,8 +469,8 @@ static bool let_content_go(struct snapshot_item *item, const struct volume_snaps
 	return true;
 }
 
-static void look_at_deleted(struct snapshot_item *item, const struct volume_snapshot *snapshot,
-			    const struct volume_snapshot_content *content)
+static void sync_deleted(struct snapshot_item *item, const struct volume_snapshot *snapshot,
+			 const struct volume_snapshot_content *content)
 {
 	/* No claim is made from a group, only from its snapshots. */
 	struct restore_search search = { .name = snapshot->object->kind == KIND_VOLUME_SNAPSHOT
@@ -511,7 +511,7 @@ static void look_at_deleted(struct snapshot_item *item, const struct volume_snap
 	work_item_update(&item->work, r, snapshot->object, made);
 }
 
-bool snapshot_look(struct work_item *work)
+bool snapshot_sync(struct work_item *work)
 {
 	struct snapshot_item *item = (struct snapshot_item *) work;
 	const struct volume_snapshot *snapshot = find_snapshot(item);
@@ -526,8 +526,8 @@ bool snapshot_look(struct work_item *work)
 	else if (work_item_backs_off(work))
 		return true;
 	else if (snapshot->object->meta.deletes)
-		look_at_deleted(item, snapshot, content);
+		sync_deleted(item, snapshot, content);
 	else
-		look_at_wanted(item, snapshot, content);
+		sync_wanted(item, snapshot, content);
 	return true;
 }
