@@ -128,16 +128,16 @@ static void assert_mount_refused(const char *name, const struct planned_mount *m
 static void test_image(void **state)
 {
 	static const char *const refusing[] = { "oci", "docker", "nspawn" };
-	struct planned_mount image = { MOUNT("", "/c"), .image = (char *) "quay.io/a,b:1",
+	struct planned_mount image = { MOUNT("", "/c"), .image = (char *) "registry.example/a,b:1",
 				       .read_only = true };
 	char text[256];
 
 	assert_mount("podman", &image,
-		     "--mount=type=image,\"source=quay.io/a,b:1\",destination=/c\n");
+		     "--mount=type=image,\"source=registry.example/a,b:1\",destination=/c\n");
 	for (size_t i = 0; i < ARRAY_SIZE(refusing); i++) {
 		(void) snprintf(text, sizeof(text),
 				"container 'main': format '%s' cannot express image volumes, "
-				"which '/c' asks for: 'quay.io/a,b:1'",
+				"which '/c' asks for: 'registry.example/a,b:1'",
 				refusing[i]);
 		assert_mount_refused(refusing[i], &image, text);
 	}
