@@ -93,6 +93,20 @@ static int read_mark(int fd, struct volume_snapshot_facts *ret)
 	return 0;
 }
 
+/* The file system in an image may be mounted where the directory is not: in a container that kept
+ * its copy of the mount. */
+static int check_unused(const struct volume_source *source, int marked_fd, const char *path,
+			struct failure *reterr)
+{
+	const struct capacity_method *method =
+		is_image(source->capacity) ? capacity_of(marked_fd) : NULL;
+	int r = directory_users_check(marked_fd, reterr);
+
+	if (r >= 0 && method && method->check_unused)
+		r = method->check_unused(marked_fd, path, reterr);
+	return r;
+}
+
 /* One that no pod has had so far has no file system yet: its copy gets one of its own. */
 static int open_source_image(const struct volume_directory *directory, struct open_source *ret,
 			     struct failure *reterr)
@@ -124,7 +138,7 @@ static int source_open(const struct volume_source *source, struct open_source *r
 	if (volume_directory_is_partial(ret->marked_fd))
 		return failed_plain(reterr, -EUCLEAN, "'%s' holds a part only: restore it first",
 				    place.path);
-	if (source->is_unused && (r = directory_users_check(ret->marked_fd, reterr)) < 0)
+	if (source->is_unused && (r = check_unused(source, ret->marked_fd, place.path, reterr)) < 0)
 		return r;
 	if (source->is_snapshot && read_mark(ret->marked_fd, &facts) < 0)
 		return failed_plain(reterr, -EPERM, "'%s' is not a snapshot that was finished",

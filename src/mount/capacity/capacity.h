@@ -48,7 +48,7 @@ struct capacity_method {
 	/* What podvol made that has to go before an unused directory can. NULL: nothing. Return: 0;
 	 * -EBUSY; else as the calls. */
 	int (*unmake)(int fd, const char *path, struct failure *reterr);
-	/* May the directory's content be removed now? NULL: yes. Return: 0; -EBUSY. */
+	/* May the directory's content be removed or moved now? NULL: yes. Return: 0; -EBUSY. */
 	int (*check_unused)(int fd, const char *path, struct failure *reterr);
 	/* Remove this very directory in one call, with all that is in it; @parent_fd is readable.
 	 * NULL: entry by entry, as after any failure. Return: 0; else as the call. */

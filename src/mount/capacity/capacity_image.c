@@ -94,8 +94,8 @@ static int image_check_unused(int fd, const char *path, struct failure *reterr)
 			      path);
 	if (result > 0)
 		return failed_plain(reterr, -EBUSY,
-				    "the image in '%s' is attached to a loop device: nothing is "
-				    "removed",
+				    "the image in '%s' is attached to a loop device: it is mounted "
+				    "somewhere, or being copied",
 				    path);
 	return 0;
 }

@@ -265,6 +265,36 @@ static void one_kind_fills_the_other(void **state)
 	assert_int_equal(faccessat(sandbox_fd(), "base/plain/volume.img", F_OK, 0), 0);
 }
 
+/* Who has it mounted elsewhere has no mount of its directory. */
+static void what_is_moved_is_attached_nowhere(void **state)
+{
+	const struct volume_directory to = { .base_path = base, .name = "to", .mark = "to" };
+	const struct volume_source source = { .base_path = base,
+					      .name = "boxed",
+					      .mark = "boxed",
+					      .capacity = CAPACITY_IMAGE,
+					      .is_unused = true };
+	const struct volume_directory directory = { .base_path = base, .name = "v", .mark = "v" };
+	cleanup_close int fd = new_image(), boxed_fd = -EBADF;
+	struct image_content content = open_content(fd, IMAGE_CONTENT_FILL); /* or skipped */
+	struct failure why = { .error = 0 };
+
+	image_content_done(&content);
+	(void) snprintf(base, sizeof(base), "%s", sandbox_path("base"));
+	sandbox_mkdir("base", 0755);
+	assert_int_equal(volume_directory_make(&directory, 0751, NULL), 0);
+	sandbox_write("base/v/file", "one");
+	make_filled("boxed", CAPACITY_IMAGE, "v", CAPACITY_NONE);
+	boxed_fd = openat(sandbox_fd(), "base/boxed/volume.img", O_RDWR | O_CLOEXEC);
+	(void) snprintf(path, sizeof(path), "%s", sandbox_path("base/boxed/volume.img"));
+	content = open_content(boxed_fd, IMAGE_CONTENT_READ);
+	assert_int_equal(volume_directory_make_filled(&to, &source, &watch, &why), -EBUSY);
+	assert_non_null(strstr(why.text, "is attached to a loop device"));
+	image_content_done(&content);
+	assert_int_equal(volume_directory_make_filled(&to, &source, &watch, &why), 0);
+	assert_true(sandbox_has("base/to/file", "one"));
+}
+
 #define DISK_TEST(function)                                                                        \
 	cmocka_unit_test_setup_teardown(function, sandbox_setup, loop_image_teardown)
 
@@ -278,6 +308,7 @@ int main(void)
 		DISK_TEST(what_somebody_else_attached_is_refused),
 		DISK_TEST(there_is_one_device_whoever_asks),
 		DISK_TEST(one_kind_fills_the_other),
+		DISK_TEST(what_is_moved_is_attached_nowhere),
 	};
 
 	return sandbox_run("image_content", tests, ARRAY_SIZE(tests));
