@@ -273,6 +273,9 @@ static int admit_update(const struct admission *admission, const struct object *
 	found.is_secret = kind_row(old->kind)->secret;
 	if (check_same(old, admission->proposed, is_same, &found) < 0)
 		return violations_to_failure(&found, reterr);
+	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM && !admission->ends_move &&
+	    claim_check_rebound(old, admission->proposed, &found) < 0)
+		return violations_to_failure(&found, reterr);
 	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
 	    claim_check_expand(old->claim, admission->proposed->claim, admission->storage_class,
 			       &found) < 0)

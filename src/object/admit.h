@@ -21,6 +21,7 @@ struct admission {
 	/* Of a claim that is updated: the class that it named; NULL: none, or there is none such.
 	 */
 	const struct object *storage_class;
+	bool ends_move; /* may the claim get the volume of a move: no client's write does that */
 };
 
 /**

@@ -151,6 +151,13 @@ int claim_check_expand(const struct persistent_volume_claim *old,
 		       const struct persistent_volume_claim *proposed,
 		       const struct object *storage_class, struct violations *found);
 
+/* ---- claim.c ---- */
+
+/* Does a bound claim keep its volume? claim_validate_update() lets it have the one that a move
+ * made, which only podvold itself may give it. Return: 0; -EINVAL. */
+int claim_check_rebound(const struct object *old, const struct object *new_object,
+			struct violations *found);
+
 /* ---- csi.c: the rule for names of CSI drivers, which many kinds hold ---- */
 
 /* At most 63 bytes, a subdomain but for upper case letters. Absent: required. */

@@ -33,6 +33,7 @@ struct write *write_new(enum admit_verb verb, enum object_kind kind, const char 
 		write->expected_version = precondition->resource_version;
 	write->follows = precondition && precondition->follows;
 	write->dry_run = precondition && precondition->dry_run;
+	write->ends_move = precondition && precondition->ends_move;
 	write->has_grace = precondition && precondition->has_grace;
 	write->grace_seconds = write->has_grace ? precondition->grace_seconds : 0;
 	if (!write->name_space || !write->name ||
@@ -320,7 +321,8 @@ static int judge(const struct group *group, struct cache *cache, struct admitted
 				       .old = member->old,
 				       .proposed = write->object,
 				       .resource_version = member->resource_version,
-				       .now_usec = now_usec };
+				       .now_usec = now_usec,
+				       .ends_move = write->ends_move };
 	int r;
 
 	if (write->mirrors)

@@ -27,6 +27,7 @@ struct write {
 	uint64_t expected_version;     /* 0: expects nothing */
 	bool follows;                  /* refused when the write before it is */
 	bool dry_run;
+	bool ends_move;
 	bool has_grace; /* of a delete, for the server */
 	int64_t grace_seconds;
 	bool touches;        /* changes nothing: see touch.h */

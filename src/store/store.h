@@ -146,6 +146,7 @@ struct store_precondition {
 	/* Admitted in its turn and answered as if it were stored, with the version of the present
 	 * object (0 for a new one); nothing is. */
 	bool dry_run;
+	bool ends_move; /* of a claim: for podvold itself, see admit.h */
 	bool has_grace; /* of a delete, for a kube-apiserver */
 	int64_t grace_seconds;
 };

@@ -300,6 +300,7 @@ static int queue(struct item *item, const struct object *object,
 		.uid = object->meta.uid,
 		.resource_version = object->meta.resource_version,
 		.follows = object != move->from->object,
+		.ends_move = object == move->claim,
 	};
 	bool is_last = object == move->to->object;
 	cleanup_object const struct object *made = NULL;

@@ -256,6 +256,20 @@ static bool is_end_of_move(const struct object *old, const struct object *new_ob
 	       strcmp(now->volume_name, claim_move_name(old, name)) == 0;
 }
 
+static int refuse_spec(struct violations *found)
+{
+	return field_forbidden(FIELD(NULL, "spec"),
+			       "spec is immutable after creation except resources.requests and "
+			       "volumeAttributesClassName for bound claims",
+			       found);
+}
+
+int claim_check_rebound(const struct object *old, const struct object *new_object,
+			struct violations *found)
+{
+	return is_end_of_move(old, new_object) ? refuse_spec(found) : 0;
+}
+
 int claim_validate_update(const struct object *old, const struct object *new_object,
 			  struct violations *found)
 {
@@ -272,11 +286,7 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 	if (r < 0)
 		return violations_broken(found, r);
 	if (!same)
-		return field_forbidden(FIELD(NULL, "spec"),
-				       "spec is immutable after creation except "
-				       "resources.requests and volumeAttributesClassName for bound "
-				       "claims",
-				       found);
+		return refuse_spec(found);
 	if (quantity_compare(&now->request, &before->request) < 0 &&
 	    quantity_compare(&now->request, &before->status_capacity) < 0)
 		return field_forbidden(request, "field can not be less than status.capacity",

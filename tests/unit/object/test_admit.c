@@ -89,6 +89,22 @@ static void assert_update_refused(const char *before, const char *after, const c
 	(void) object_unref(proposed);
 }
 
+/* As podvold itself writes it. */
+static void assert_end_of_move_taken(const char *before, const char *after)
+{
+	const struct object *old = create(before), *proposed = object_of(after), *result = NULL;
+	const struct admission admission = { .verb = ADMIT_UPDATE,
+					     .old = old,
+					     .proposed = proposed,
+					     .resource_version = 2,
+					     .ends_move = true };
+
+	assert_int_equal(object_admit(&admission, &result, NULL), 0);
+	(void) object_unref(old);
+	(void) object_unref(proposed);
+	(void) object_unref(result);
+}
+
 static void assert_create_refused(const char *yaml, const char *why)
 {
 	const struct object *proposed = object_of(yaml), *result = NULL;
@@ -329,7 +345,8 @@ static void test_the_end_of_a_move_changes_volume_and_class(void **state)
 #define ASKED ", annotations: {podvol.io/move-to: slow}"
 #define MOVED "pvc-u-08d55207b575757b"
 
-	assert_update_taken(MOVING(ASKED, "pv", "fast"), MOVING("", MOVED, "slow"));
+	assert_end_of_move_taken(MOVING(ASKED, "pv", "fast"), MOVING("", MOVED, "slow"));
+	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING("", MOVED, "slow"), why);
 	assert_update_refused(MOVING("", "pv", "fast"), MOVING("", MOVED, "slow"), why);
 	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING(ASKED, MOVED, "slow"), why);
 	assert_update_refused(MOVING(ASKED, "pv", "fast"), MOVING("", "other", "slow"), why);
