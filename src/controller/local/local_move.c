@@ -36,8 +36,11 @@ bool local_move_is(const struct item *item, const struct persistent_volume *volu
 {
 	char name[CLAIM_MOVE_NAME_BYTES];
 
+	/* One of another class was made before the claim was asked to move to this one. */
 	return claim && claim->claim->move_to[0] && !claim->meta.deletes &&
-	       !(volume && (volume->object->meta.deletes || volume->origin.is_called_off)) &&
+	       !(volume && (volume->object->meta.deletes || volume->origin.is_called_off ||
+			    (volume->origin.is_unfinished &&
+			     strcmp(volume->storage_class, claim->claim->move_to) != 0))) &&
 	       !provisioner_of(item)->options.in_cluster &&
 	       strcmp(claim_move_name(claim, name), item->work.name) == 0;
 }

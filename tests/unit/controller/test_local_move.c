@@ -37,6 +37,10 @@
 	"'provisioner':'" provisioner                                                              \
 	"','reclaimPolicy':'Delete','parameters':{'basePaths':'" base "'}}"
 
+#define OTHER_CLASS                                                                                \
+	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'o'},"         \
+	"'provisioner':'podvol/local','parameters':{'basePaths':'/o'}}"
+
 static const struct persistent_volume_claim *claim(struct world *world)
 {
 	return store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c")->claim;
@@ -255,6 +259,39 @@ static void a_copy_from_before_is_not_taken(void **state)
 	assert_string_equal(claim(world)->volume_name, PV);
 }
 
+/* As the binder does when it is being deleted. */
+static void unprotect_made(struct world *world)
+{
+	cleanup_object const struct object *free = NULL;
+
+	assert_true(made(world)->object->meta.deletes);
+	assert_int_equal(object_edit(made(world)->object, remove_finalizers, NULL, &free, NULL), 0);
+	assert_int_equal(world_update(&world->store, free), 0);
+	settle(world);
+}
+
+/* What was copied for one class is no volume of the other. */
+static void another_class_begins_again(void **state)
+{
+	struct world *world = *state;
+
+	begin_move(world);
+	answer(world, 0);
+	put(world, OTHER_CLASS);
+	put(world, BOUND_CLAIM(",'podvol.io/move-to':'o'"));
+	settle(world);
+	answer(world, 0);
+	(void) assert_ordered(world, DIRECTORY_UNMAKE);
+	answer(world, 0);
+	unprotect_made(world);
+	assert_string_equal(assert_ordered(world, DIRECTORY_CHOOSE)->base, "/o");
+	for (unsigned int i = 0; i < 3; i++)
+		answer(world, 0);
+	assert_string_equal(claim(world)->storage_class, "o");
+	assert_string_equal(claim(world)->volume_name, made(world)->object->meta.name);
+	assert_string_equal(made(world)->storage_class, "o");
+}
+
 static void other_classes_are_refused(void **state)
 {
 	struct world *world = *state;
@@ -286,6 +323,7 @@ int main(void)
 		TEST(what_cannot_be_made_is_taken_back),
 		TEST(a_move_that_is_called_off_is_taken_back),
 		TEST(a_copy_from_before_is_not_taken),
+		TEST(another_class_begins_again),
 		TEST(other_classes_are_refused),
 	};
 
