@@ -544,6 +544,14 @@ static bool is_moved_away(const struct persistent_volume *volume, const struct o
 	       strcmp(claim->claim->volume_name, volume->object->meta.name) != 0;
 }
 
+/* Is it the volume that a claim gets first, and none of a move? */
+static bool is_named_for(const struct item *item, const struct object *claim)
+{
+	char name[LOCAL_VOLUME_NAME_BYTES];
+
+	return strcmp(local_volume_name(claim, name), item->work.name) == 0;
+}
+
 bool local_item_sync(struct work_item *work)
 {
 	struct item *item = (struct item *) work;
@@ -559,7 +567,7 @@ bool local_item_sync(struct work_item *work)
 	else if (volume &&
 		 !local_expand_sync(item, volume, is_moved_away(volume, claim) ? NULL : claim))
 		sync_volume(item, volume);
-	else if (claim && !volume)
+	else if (claim && !volume && is_named_for(item, claim))
 		sync_claim(item, claim);
 	return volume || claim || item->is_removed;
 }

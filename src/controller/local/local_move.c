@@ -157,11 +157,25 @@ static int check_use(const struct item *item, const struct move *move, struct fa
 			    move->from->object->meta.name);
 }
 
-/* Another volume of that name: one from a backup, maybe. */
-static int check_target(const struct move *move, struct failure *reterr)
+/* Where this move makes it, too. Who may write volumes knows its name before. */
+static bool is_made_here(const struct item *item, const struct move *move)
 {
-	if (!move->to || (move->to->origin.is_unfinished &&
-			  strcmp(move->to->origin.moved_from, move->from->object->meta.name) == 0))
+	struct local_place place = { 0 };
+
+	if (!move->to->origin.is_unfinished ||
+	    strcmp(move->to->origin.moved_from, move->from->object->meta.name) != 0 ||
+	    local_place_of(move->to, &place, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < item->plan.base_count; i++)
+		if (strcmp(item->plan.base_paths[i], place.base_path) == 0)
+			return true;
+	return false;
+}
+
+/* Another volume of that name: one from a backup, maybe. */
+static int check_target(const struct item *item, const struct move *move, struct failure *reterr)
+{
+	if (!move->to || is_made_here(item, move))
 		return 0;
 	return failed_plain(reterr, -EEXIST, "there is a volume '%s', which no move made",
 			    move->to->object->meta.name);
@@ -240,11 +254,11 @@ void local_move_look(struct item *item, const struct persistent_volume *volume,
 	if (r == 0)
 		r = check_kinds(&move, &why);
 	if (r == 0)
-		r = check_target(&move, &why);
-	if (r == 0)
 		r = check_use(item, &move, &why);
 	if (r == 0)
 		r = plan(item, &move, &why);
+	if (r == 0)
+		r = check_target(item, &move, &why);
 	if (r == 0)
 		r = begin(item, &move, &why);
 	if (r == -ENOMEM)

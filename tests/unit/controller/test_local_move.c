@@ -292,6 +292,53 @@ static void another_class_begins_again(void **state)
 	assert_string_equal(made(world)->storage_class, "o");
 }
 
+#define FORGED(origin, source)                                                                     \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" PV                     \
+	"-a92db63ff0d54e9c','annotations':{'pv.kubernetes.io/provisioned-by':'podvol/local',"      \
+	"'podvol.io/unfinished':'yes','podvol.io/moved-from':'" PV "'" origin                      \
+	"}},'spec':{'capacity':{'storage':'1Gi'},'accessModes':['ReadWriteOnce'],"                 \
+	"'storageClassName':'t'," source ",'claimRef':{'namespace':'ns','name':'c','uid':'" UID    \
+	"'}}}"
+
+/* Who may write volumes knows the name that it will have. */
+static void a_volume_of_that_name_is_not_filled(void **state)
+{
+	static const char *const forged[] = {
+		FORGED(",'podvol.io/base-path':'/e'", "'hostPath':{'path':'/e/v'}"),
+		FORGED(",'podvol.io/base-path':'/t'", "'hostPath':{'path':'/e/v'}"),
+		FORGED("", "'csi':{'driver':'x','volumeHandle':'v'}"),
+	};
+	struct world *world = *state;
+
+	put_all(world, TARGET_CLASS("podvol/local", "/t"));
+	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+		put(world, forged[i]);
+		put(world, BOUND_CLAIM(MOVING));
+		restart(world);
+		assert_refused(world, "which no move made");
+		for (; world->answered < world->count; answer(world, 0))
+			(void) assert_ordered(world, DIRECTORY_UNMAKE);
+		(void) world_delete(&world->store, KIND_PERSISTENT_VOLUME, "",
+				    made(world)->object->meta.name);
+		unprotect_made(world);
+	}
+}
+
+/* It is made one volume, by its own name, when it cannot be moved yet. */
+static void a_claim_without_a_volume_gets_one(void **state)
+{
+	struct world *world = *state;
+
+	put(world, NODE);
+	put(world, CLASS(""));
+	put(world, TARGET_CLASS("podvol/local", "/t"));
+	put(world, CLAIM(ASKS MOVING, ""));
+	start(world);
+	settle(world);
+	assert_string_equal(claim(world)->move_to, "");
+	(void) assert_ordered(world, DIRECTORY_CHOOSE);
+}
+
 static void other_classes_are_refused(void **state)
 {
 	struct world *world = *state;
@@ -324,6 +371,8 @@ int main(void)
 		TEST(a_move_that_is_called_off_is_taken_back),
 		TEST(a_copy_from_before_is_not_taken),
 		TEST(another_class_begins_again),
+		TEST(a_volume_of_that_name_is_not_filled),
+		TEST(a_claim_without_a_volume_gets_one),
 		TEST(other_classes_are_refused),
 	};
 
