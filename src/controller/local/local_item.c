@@ -151,7 +151,7 @@ static bool is_awaited(const struct item *item, const struct persistent_volume *
 		       const struct object *claim)
 {
 	return claim && !claim->meta.deletes &&
-	       (!volume->origin.moved_from[0] || local_move_is(item, volume, claim));
+	       (!volume->origin.moved_from[0] || local_move_can_end(item, volume, claim));
 }
 
 static void on_made(struct item *item, const struct persistent_volume *volume, int error,

@@ -112,6 +112,9 @@ void local_filling_done(struct local_filling *source);
 /* Is the item's volume the one that a move makes? */
 bool local_move_is(const struct item *item, const struct persistent_volume *volume,
 		   const struct object *claim);
+/* And are its claim, its source and its class there? */
+bool local_move_can_end(const struct item *item, const struct persistent_volume *volume,
+			const struct object *claim);
 /* Begin what is next of such a one. */
 void local_move_look(struct item *item, const struct persistent_volume *volume,
 		     const struct object *claim);

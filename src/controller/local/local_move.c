@@ -120,6 +120,14 @@ static int find(const struct item *item, const struct object *claim, struct move
 	return 0;
 }
 
+bool local_move_can_end(const struct item *item, const struct persistent_volume *volume,
+			const struct object *claim)
+{
+	struct move move = { .claim = claim, .to = volume };
+
+	return local_move_is(item, volume, claim) && find(item, claim, &move, NULL) == 0;
+}
+
 static int check_kinds(const struct move *move, struct failure *reterr)
 {
 	const char *provisioner = move->class->provisioner;
