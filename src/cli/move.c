@@ -122,18 +122,20 @@ static int check_users(struct move *move)
 {
 	cleanup_json struct cJSON *rows = NULL;
 	cleanup_free char *escaped = podvol_escape(move->volume), *path = NULL;
+	const char *pod;
 	int status;
 
 	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
 		return cli_failed(move->cli, -ENOMEM);
 	status = get_tree_if_there(move->cli, path, &rows);
-	if (status == EXIT_DONE && json_count(json_get(rows, "items")) > 0)
-		return cli_end(move->cli, EXIT_FAILED,
-			       "volume '%s' is in use by pod '%s': delete the pods that mount it, "
-			       "and wait until it is unmounted",
-			       move->volume,
-			       json_text_at(json_first(json_get(rows, "items")), "pod"));
-	return status;
+	if (status != EXIT_DONE || json_count(json_get(rows, "items")) == 0)
+		return status;
+	/* What is staged and waits for its unmounting has no pod any more. */
+	pod = json_text_at(json_first(json_get(rows, "items")), "pod");
+	return cli_end(move->cli, EXIT_FAILED,
+		       "volume '%s' is in use%s%s%s: delete the pods that mount it, and wait until "
+		       "it is unmounted",
+		       move->volume, *pod ? " by pod '" : "", pod, *pod ? "'" : "");
 }
 
 static int check_volume(struct move *move, const struct cJSON *claim, struct cJSON **ret)
