@@ -89,7 +89,7 @@ static int scan_kept(struct mount_search *search)
 struct task {
 	struct mount_search *search;
 	struct mount_holder found; /* as for whatever is found of it */
-	int fd;
+	int fd, process_fd;
 	uint64_t since_usec; /* of this thread's processor, that is not counted yet */
 	bool is_cut;         /* its owner has no more time */
 	int result;
@@ -114,7 +114,7 @@ static void count_time(struct task *task)
 		task->result = r;
 }
 
-/* May more of the process be looked at? */
+/* May more of the process be looked at? One that ended needs no time. */
 static bool has_time(struct task *task)
 {
 	int r = 0;
@@ -122,7 +122,8 @@ static bool has_time(struct task *task)
 	count_time(task);
 	if (!task->is_cut && !mount_share_has_time(task->search, task->found.owner)) {
 		task->is_cut = true;
-		r = mount_share_unsearched(task->search, &task->found, 0);
+		if (!process_has_ended(task->process_fd))
+			r = mount_share_unsearched(task->search, &task->found, 0);
 	}
 	if (r < 0)
 		task->result = r;
@@ -328,6 +329,7 @@ static int scan_process(struct mount_search *search, int proc_fd, const char *na
 	struct task task = { .search = search,
 			     .found = { .found = true, .pid_fd = -EBADF },
 			     .fd = fd,
+			     .process_fd = fd,
 			     .since_usec = processor_usec() };
 	uint64_t number;
 	int r;
@@ -342,6 +344,8 @@ static int scan_process(struct mount_search *search, int proc_fd, const char *na
 	r = process_error_of(fd, process_namespace(fd, &number));
 	if (r == -EACCES || r == -EPERM)
 		return 0; /* counted before; nothing of it can be read */
+	if (process_error_is_gone(r) && process_has_ended(fd))
+		return 0; /* a zombie stays for as long as its parent wants */
 	r = 0;
 	process_command(fd, task.found.command);
 	find_owner(&task.found, fd);

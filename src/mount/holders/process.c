@@ -165,16 +165,40 @@ int process_link_mount(int process_fd, const char *link, uint64_t *ret)
 	return r < 0 ? r : parse_mount(facts, ret);
 }
 
-/* The state follows the command, which may hold anything. */
-static bool is_uninterruptible(int task_fd)
+/* The state follows the command, which may hold anything. @ret_threads: of its process. Return: 0;
+ * else as the calls. */
+static int read_state(int task_fd, char *ret, long *ret_threads)
 {
 	char text[FACTS_BYTES];
 	const char *end;
+	int r = process_read_short(task_fd, "stat", text, sizeof(text));
 
-	if (process_read_short(task_fd, "stat", text, sizeof(text)) < 0)
-		return false;
+	if (r < 0)
+		return r;
 	end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'D';
+	if (!end ||
+	    sscanf(end, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+		   ret, ret_threads) != 2)
+		return -EIO;
+	return 0;
+}
+
+static bool is_uninterruptible(int task_fd)
+{
+	char state;
+	long threads;
+
+	return read_state(task_fd, &state, &threads) == 0 && state == 'D';
+}
+
+/* Without threads the kernel is about to put another one in its place, as execve(2) does. */
+bool process_has_ended(int process_fd)
+{
+	char state;
+	long threads;
+	int r = read_state(process_fd, &state, &threads);
+
+	return r < 0 ? process_error_is_gone(r) : state == 'Z' && threads == 1;
 }
 
 /* One that cannot be looked at may be stuck. */

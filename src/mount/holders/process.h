@@ -71,6 +71,10 @@ int process_link_mount(int process_fd, const char *link, uint64_t *ret);
 /* The mount of a descriptor, by what "fdinfo/<fd>" says: opens nothing but that. */
 int process_descriptor_mount(int process_fd, const char *fd, uint64_t *ret);
 
+/* Is it a zombie, or gone? Then it has no mounts and nothing open. One whose first thread alone
+ * ended lives on. */
+bool process_has_ended(int process_fd);
+
 /* Does a thread of it wait in the kernel where nothing can end it? Then its memory map may be
  * locked, and is not read. */
 bool process_is_stuck(int process_fd);

@@ -432,15 +432,33 @@ bool __wrap_mount_share_has_time(const struct mount_search *search, uid_t owner)
 bool __real_mount_share_has_time(const struct mount_search *search, uid_t owner);
 
 static bool without_time;
+static pid_t ends_now; /* when its time is looked at; 0: none does */
+
+static void await_zombie(pid_t pid)
+{
+	siginfo_t ended;
+
+	assert_return_code(waitid(P_PID, (id_t) pid, &ended, WEXITED | WNOWAIT), errno);
+}
 
 bool __wrap_mount_share_has_time(const struct mount_search *search, uid_t owner)
 {
+	if (ends_now > 0 && owner == USER) {
+		assert_return_code(kill(ends_now, SIGKILL), errno);
+		await_zombie(ends_now);
+		ends_now = 0;
+	}
 	return !(without_time && owner == USER) && __real_mount_share_has_time(search, owner);
 }
 
 static int become_user(void)
 {
 	return become(USER) < 0 ? -1 : prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static int become_user_with_thread(void)
+{
+	return become_user() < 0 ? -1 : start_thread();
 }
 
 /* Neither has the volume; what they have open is not read. */
@@ -467,6 +485,31 @@ static void test_flood_of_descriptors_is_passed(void **state)
 	end_all(pids, ARRAY_SIZE(pids));
 }
 
+/* It stays for as long as its parent wants, and has nothing open. */
+static void test_zombie_of_a_flood_is_no_reason(void **state)
+{
+	struct mount_holder holder;
+	pid_t pids[3];
+
+	set_up_volume();
+	pids[0] = foreign_volume("zombie", 0, become_user);
+	assert_return_code(kill(pids[0], SIGKILL), errno);
+	await_zombie(pids[0]);
+	without_time = true;
+	expect_nobody();
+	pids[1] = ends_now = foreign_volume("ending", 0, become_user);
+	expect_nobody();
+	assert_int_equal(ends_now, 0);
+	/* Its first thread looks the same, and the second one may have something open. */
+	pids[2] = foreign_volume("thread", 0, become_user_with_thread);
+	end_first_thread(pids[2]);
+	holder = search_for(pids[2]);
+	(void) close_keep_errno(holder.pid_fd);
+	assert_int_equal(holder.how, HELD_UNSEARCHED);
+	without_time = false;
+	end_all(pids, ARRAY_SIZE(pids));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -478,6 +521,7 @@ int main(void)
 		SANDBOX_TEST(test_ended_containers_are_none),
 		SANDBOX_TEST(test_flood_of_one_user_keeps_and_is_named),
 		SANDBOX_TEST(test_flood_of_descriptors_is_passed),
+		SANDBOX_TEST(test_zombie_of_a_flood_is_no_reason),
 	};
 
 	return sandbox_run("mount_force", tests, ARRAY_SIZE(tests));
