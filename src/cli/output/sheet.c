@@ -20,6 +20,7 @@ enum { COLUMN_GAP = 3, COLUMN_GAP_CLOSE = 2, COLUMN_WIDTH_MIN = 6 };
 struct column {
 	char *name;
 	size_t width;   /* of the widest text so far */
+	size_t tail;    /* what texts that are cut keep of their end */
 	bool is_state;  /* its texts may have a colour */
 	bool is_filled; /* some row has a text, of those that were printed, too */
 	bool is_hidden;
@@ -277,14 +278,20 @@ static void print_heading(const struct layout *layout, const struct sheet *sheet
 	(void) fputc('\n', layout->out);
 }
 
-/* Of the columns that are cut. After the heading, which is cut at its end. */
+/* Of the columns that are cut. After the heading, which is cut at its end. A single row of a watch
+ * is cut as the rows before it, which are to look different still. */
 static void choose_tails(const struct sheet *sheet, struct layout *layout)
 {
-	for (size_t i = 0; i < layout->count; i++)
-		if (layout->widths[i] < sheet->columns[layout->shown[i]].width)
-			layout->tails[i] =
-				cut_choose(sheet->cells + layout->shown[i], sheet->row_count,
-					   sheet->column_count, layout->widths[i]);
+	for (size_t i = 0; i < layout->count; i++) {
+		struct column *column = &sheet->columns[layout->shown[i]];
+
+		if (layout->widths[i] >= column->width)
+			continue;
+		if (sheet->row_count > 1 || column->tail == 0 || column->tail >= layout->widths[i])
+			column->tail = cut_choose(sheet->cells + layout->shown[i], sheet->row_count,
+						  sheet->column_count, layout->widths[i]);
+		layout->tails[i] = column->tail;
+	}
 }
 
 static void print_row(const struct layout *layout, const struct sheet *sheet, char *const *cells)
