@@ -319,19 +319,37 @@ int verb_unmount(struct cli *cli)
 	return status == EXIT_DONE ? unmount_all(cli, &pods) : status;
 }
 
+static int wait_and_say(struct cli *cli, const char *pod, uint64_t *end)
+{
+	int status = wait_for(cli, pod, end, cli->wait_for);
+
+	if (status == EXIT_DONE)
+		say_done(cli, pod, cli->wait_for == PODVOL_MOUNTED ? "mounted" : "unmounted");
+	return status;
+}
+
+/* Does a wait for it take no time? */
+static bool is_so(struct cli *cli, const char *pod)
+{
+	return podvol_pod_wait(cli->podvol, pod, cli->wait_for, 0) == 0;
+}
+
+/* The wait for one of them may take all of the time, and others be deleted meanwhile: what is so
+ * already counts. */
 int verb_wait(struct cli *cli)
 {
 	cleanup(pod_list_done) struct pod_list pods = { 0 };
 	int status = pod_list_read(cli, &pods);
 	uint64_t end = 0;
 
+	for (size_t i = 0; i < pods.count; i++)
+		pods.status[i] = pods.count > 1 && is_so(cli, pods.names[i])
+					 ? wait_and_say(cli, pods.names[i], &end)
+					 : EXIT_TIMED_OUT;
 	for (size_t i = 0; i < pods.count && status != EXIT_UNREACHABLE; i++) {
-		int one = wait_for(cli, pods.names[i], &end, cli->wait_for);
-
-		note(&status, one);
-		if (one == EXIT_DONE)
-			say_done(cli, pods.names[i],
-				 cli->wait_for == PODVOL_MOUNTED ? "mounted" : "unmounted");
+		if (pods.status[i] == EXIT_TIMED_OUT)
+			pods.status[i] = wait_and_say(cli, pods.names[i], &end);
+		note(&status, pods.status[i]);
 	}
 	return status;
 }
