@@ -23,19 +23,42 @@ enum { PARENTS_MAX = 4096 };
 
 /* ---- who belongs to containers ---- */
 
+struct member {
+	struct mount_containers *containers;
+	int result;
+};
+
+static bool add_task(int task_fd, void *userdata)
+{
+	struct member *member = userdata;
+	uint64_t mount_namespace;
+	int r = process_error_of(task_fd, process_namespace(task_fd, &mount_namespace));
+
+	if (r >= 0)
+		r = namespace_set_add(&member->containers->namespaces, mount_namespace);
+	member->result = process_error_is_gone(r) ? 0 : r;
+	return member->result >= 0;
+}
+
+/* One whose first thread ended lives on in the others. */
 static int add_process(struct mount_containers *containers, pid_t pid)
 {
+	struct member member = { .containers = containers };
 	cleanup_close int fd = -EBADF;
-	uint64_t mount_namespace;
+	uint64_t ignored;
 	char path[32];
-	int r;
+	int r = 0;
 
 	(void) snprintf(path, sizeof(path), "/proc/%d", (int) pid);
 	fd = process_open_directory(AT_FDCWD, path);
-	r = fd < 0 ? fd : process_error_of(fd, process_namespace(fd, &mount_namespace));
-	if (r < 0)
-		return process_error_is_gone(r) ? 0 : r;
-	r = namespace_set_add(&containers->namespaces, mount_namespace);
+	if (fd < 0)
+		return process_error_is_gone(fd) ? 0 : fd;
+	if (process_has_ended(fd))
+		return 0;
+	if (add_task(fd, &member) && process_error_is_gone(process_namespace(fd, &ignored)))
+		r = process_walk_threads(fd, pid, add_task, &member);
+	if (r >= 0)
+		r = member.result;
 	return r < 0 ? r : namespace_set_add(&containers->pids, (uint64_t) pid);
 }
 

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -275,6 +276,7 @@ static void test_containers_are_never_passed(void **state)
 }
 
 static int own_child;
+static pid_t *shared_child;
 
 /* The held process is elsewhere; its child has the volume. */
 static int only_child_leaves(void)
@@ -297,6 +299,38 @@ static void test_children_of_containers_are_never_passed(void **state)
 	assert_true(holder.found);
 	assert_string_equal(holder.command, "child");
 	end_all(&pid, 1);
+}
+
+static int leave_for_good(void)
+{
+	/* Else the end of its parent's first thread ends it. */
+	return leave_as_user() < 0 ? -1 : prctl(PR_SET_PDEATHSIG, 0);
+}
+
+static int child_leaves_and_thread_stays(void)
+{
+	*shared_child = foreign_volume("child", 0, leave_for_good);
+	return *shared_child > 0 ? start_thread() : -1;
+}
+
+/* It lives on, looks like one that ended, and is its child's parent still. */
+static void test_container_without_its_first_thread_is_one(void **state)
+{
+	struct mount_container held = { .pid = 0 };
+	pid_t child;
+
+	shared_child = mmap(NULL, sizeof(*shared_child), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(shared_child, MAP_FAILED);
+	set_up_volume();
+	held.pid = foreign_volume("held", 0, child_leaves_and_thread_stays);
+	child = *shared_child;
+	assert_int_equal(munmap(shared_child, sizeof(*shared_child)), 0);
+	end_first_thread(held.pid);
+	expect_forced(NULL, 0, 0);
+	expect_forced(&held, 1, child);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	end_all(&held.pid, 1);
 }
 
 static void write_pid(const char *group, pid_t pid)
@@ -517,6 +551,7 @@ int main(void)
 		SANDBOX_TEST(test_others_are_never_passed),
 		SANDBOX_TEST(test_containers_are_never_passed),
 		SANDBOX_TEST(test_children_of_containers_are_never_passed),
+		SANDBOX_TEST(test_container_without_its_first_thread_is_one),
 		SANDBOX_TEST(test_cgroups_of_containers_are_never_passed),
 		SANDBOX_TEST(test_ended_containers_are_none),
 		SANDBOX_TEST(test_flood_of_one_user_keeps_and_is_named),
