@@ -292,13 +292,17 @@ static void scan_descriptors(struct task *task)
 	note_error(task, more, "the descriptors");
 }
 
+/* A link is compared with all that is asked about: once is enough. */
 static void scan_map(const struct process_map *map, void *userdata)
 {
 	struct task *task = userdata;
 
-	for (size_t i = 0; i < task->search->count; i++)
-		if (task->search->holders[i].device == map->device)
+	for (size_t i = 0; i < task->search->count; i++) {
+		if (task->search->holders[i].device == map->device) {
 			scan_link(task, map->link);
+			break;
+		}
+	}
 }
 
 static bool scan_task(int task_fd, void *userdata)
