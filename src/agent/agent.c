@@ -126,6 +126,10 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 		r = lock_own(agent->config->run_dir, RUN_DIR_MODE, "run", &agent->own.run, reterr);
 	if (r >= 0)
 		store_take_no_locks();
+	if (r >= 0 && !agent->config->hand_back && !agent->config->drain)
+		r = reconstruct_check_mark(agent->config->state_dir,
+					   agent->config->takeover.how != CONFIG_TAKEOVER_NONE,
+					   reterr);
 	return r;
 }
 

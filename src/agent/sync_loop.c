@@ -340,7 +340,8 @@ void agent_report_left(const struct agent *agent)
 int agent_hand_back(struct agent *agent, struct failure *reterr)
 {
 	assert(agent->config->hand_back);
-	return reconstruct_hand_back(agent->actual, agent->ledger, reterr);
+	return reconstruct_hand_back(agent->actual, agent->ledger, agent->config->state_dir,
+				     reterr);
 }
 
 void agent_check_drained(struct agent *agent)

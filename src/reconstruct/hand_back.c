@@ -2,15 +2,25 @@
 /*
  * hand_back - podvold gives its volumes up as they are, to a kubelet; see reconstruct.h
  *
- * What kubelet finds is its own layout, so nothing on disk and no mount is touched: the ledger
+ * What kubelet finds is its own layout, so no volume and no mount is touched: the ledger
  * forgets them, and the next podvold finds foreign volumes. Refused while a step is half done: a
  * kubelet takes a mount for a volume that is whole, and would not go on with its owners.
+ *
+ * The mark is written before the ledger forgets: after a kill between the two nothing is mounted or
+ * unmounted either, until it is decided who has the volumes.
  */
 #include "reconstruct/reconstruct.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "base/secret_file.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define MARK "handed-back"
 
 static size_t report_unfinished(const struct log_subject *subject, const char *name,
 				enum unfinished left)
@@ -44,7 +54,21 @@ static int forget(struct ledger *ledger, const struct actual_volume *volume)
 	return r;
 }
 
-int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger,
+static int open_state(const char *state_dir, struct failure *reterr)
+{
+	int fd = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? failed(reterr, -errno, "cannot open '%s'", state_dir) : fd;
+}
+
+static int write_mark(const char *state_dir, struct failure *reterr)
+{
+	cleanup_close int fd = open_state(state_dir, reterr);
+
+	return fd < 0 ? fd : secret_file_write(fd, MARK, "", reterr);
+}
+
+int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger, const char *state_dir,
 			  struct failure *reterr)
 {
 	const struct actual_volume *volume;
@@ -60,6 +84,9 @@ int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger,
 				    "'podvolctl get operations' lists none, stop it, and hand "
 				    "back again",
 				    unfinished);
+	r = write_mark(state_dir, reterr);
+	if (r < 0)
+		return r;
 	for (volume = actual_first(actual); volume && r >= 0; volume = volume->hh.next) {
 		pods += HASH_COUNT(volume->pods);
 		r = forget(ledger, volume);
@@ -73,4 +100,21 @@ int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger,
 			    "podvold's",
 			    pods);
 	return r;
+}
+
+int reconstruct_check_mark(const char *state_dir, bool takes_over, struct failure *reterr)
+{
+	cleanup_close int fd = open_state(state_dir, reterr);
+
+	if (fd < 0)
+		return fd;
+	if (faccessat(fd, MARK, F_OK, 0) < 0)
+		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot look for '" MARK "'");
+	if (!takes_over)
+		return failed_plain(reterr, -EBUSY,
+				    "this node's volumes were handed back to a kubelet; start "
+				    "podvold with --takeover to have them again");
+	if (unlinkat(fd, MARK, 0) < 0)
+		return failed(reterr, -errno, "cannot remove '" MARK "'");
+	return 0;
 }

@@ -44,8 +44,11 @@ int reconstruct(const struct reconstruct_options *options, struct failure *reter
 /* Right after that, before any step: the ledger forgets every volume, and all stay as they are.
  * Return: 0; -EBUSY: steps that are half done, each logged, and nothing is forgotten; another
  * negative errno. */
-int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger,
+int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger, const char *state_dir,
 			  struct failure *reterr);
+/* Before anything is mounted or unmounted: refused after a hand-back (-EBUSY), unless @takes_over,
+ * which ends that. */
+int reconstruct_check_mark(const char *state_dir, bool takes_over, struct failure *reterr);
 
 /* ---- intent.c: what a step is about to do, as the actual table and the ledger keep it for a start
  * after a kill ---- */
