@@ -24,7 +24,7 @@ read_value volume && volume=$value
 read_value target && target=$value
 read_value staging && staging=$value
 echo "$call" >> {top}/calls
-printf '%s\\n' "$request" > {top}/request-$call
+printf '%s\\n' "$request" >> {top}/requests-$call
 [ -e {top}/do-$call ] && . {top}/do-$call
 case $call in
 probe) ;;
@@ -114,8 +114,9 @@ def calls(n):
 
 
 def request(n, call):
-    with open(os.path.join(n.top, f"request-{call}"), encoding="utf-8") as file:
-        return json.load(file)
+    """The last one; two may be written at once."""
+    with open(os.path.join(n.top, f"requests-{call}"), encoding="utf-8") as file:
+        return json.loads(file.read().splitlines()[-1])
 
 
 def inline(name="test", **members):
