@@ -9,6 +9,7 @@
 
 #include "cluster/cluster_internal.h"
 
+#include <errno.h>
 #include <utlist.h>
 
 struct doubt {
@@ -22,7 +23,8 @@ struct doubts {
 	doubts_decided_fn *decided;
 	void *userdata;
 	struct doubt *waiting; /* for a question that is not sent yet */
-	struct doubt *asked;   /* for the answer to @check */
+	size_t waiting_count;
+	struct doubt *asked; /* for the answer to @check */
 	struct identity_check *check;
 };
 
@@ -63,19 +65,24 @@ static void ask(struct doubts *doubts)
 		return;
 	doubts->asked = doubts->waiting;
 	doubts->waiting = NULL;
+	doubts->waiting_count = 0;
 	if (identity_check_start(doubts->cluster, on_identity, doubts, &doubts->check) < 0)
 		decide(doubts, &doubts->asked, false);
 }
 
 int doubts_add(struct doubts *doubts, const struct object *object, bool is_absent)
 {
-	struct doubt *doubt = calloc(1, sizeof(*doubt));
+	struct doubt *doubt;
 
+	if (doubts->waiting_count >= DOUBTS_MAX)
+		return -ENOBUFS;
+	doubt = calloc(1, sizeof(*doubt));
 	if (!doubt)
 		return -ENOMEM;
 	doubt->object = object_ref(object);
 	doubt->is_absent = is_absent;
 	DL_APPEND(doubts->waiting, doubt);
+	doubts->waiting_count++;
 	ask(doubts);
 	return 0;
 }

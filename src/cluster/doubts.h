@@ -16,6 +16,8 @@ struct object;
 typedef void doubts_decided_fn(void *userdata, const struct object *object, bool is_absent,
 			       bool is_same);
 
+enum { DOUBTS_MAX = 20000 }; /* answers that wait for one question */
+
 /* Return: 0 or -ENOMEM. */
 int doubts_new(struct cluster *cluster, doubts_decided_fn *decided, void *userdata,
 	       struct doubts **ret);
