@@ -34,9 +34,7 @@ struct version;
 
 enum {
 	CLUSTER_PATH_BYTES = 1024,
-	/* A list or event of a cluster that is not known to be the same waits for this to be tried
-	 * again. */
-	CLUSTER_OTHER_SECONDS = 60,
+	CLUSTER_OTHER_SECONDS = 60, /* until a cluster that is not known to be the same is tried */
 };
 
 struct cluster {
@@ -76,6 +74,8 @@ void mirror_put(struct cluster *cluster, const struct object *object);
 void mirror_remove(struct cluster *cluster, enum object_kind kind, const char *name_space,
 		   const char *name, const char *uid);
 
+/* @done is called behind all that was stored before, with -ENOENT. Return: as store_mirror(). */
+int mirror_after(struct cluster *cluster, store_done_fn *done, void *userdata);
 /* A ServiceAccount of this name: its tokens come from the server, which shows a node no more. */
 void mirror_account(struct cluster *cluster, const char *name_space, const char *name);
 

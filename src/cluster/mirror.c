@@ -41,6 +41,14 @@ void mirror_remove(struct cluster *cluster, enum object_kind kind, const char *n
 			    kind_row(kind)->singular, name_space, name);
 }
 
+/* There is no such object, so the write fails. */
+int mirror_after(struct cluster *cluster, store_done_fn *done, void *userdata)
+{
+	const struct store_key none = { KIND_CONFIG_MAP, IDENTITY_NAMESPACE, "none" };
+
+	return store_mirror_delete(cluster->options.store, &none, "", done, userdata);
+}
+
 /* A node may not read them, and needs their name alone: the server issues their tokens. */
 void mirror_account(struct cluster *cluster, const char *name_space, const char *name)
 {

@@ -248,19 +248,15 @@ static void on_complete(void *userdata, int error, const struct object *result,
 	cluster->options.complete(cluster->options.userdata);
 }
 
-/* A write that fails, after all others: there is no such object. */
 static void report_complete(struct pods *pods)
 {
-	const struct store_key none = { KIND_CONFIG_MAP, IDENTITY_NAMESPACE, "none" };
-
 	if (pods->is_complete || pods->complete)
 		return;
 	pods->complete = calloc(1, sizeof(*pods->complete));
 	if (!pods->complete)
 		return; /* the next list tries again */
 	pods->complete->pods = pods;
-	if (store_mirror_delete(pods->cluster->options.store, &none, "", on_complete,
-				pods->complete) == 0)
+	if (mirror_after(pods->cluster, on_complete, pods->complete) == 0)
 		return;
 	free(pods->complete);
 	pods->complete = NULL;

@@ -328,14 +328,11 @@ static void begin(struct sending *sending)
 /* ---- answers ---- */
 
 /* A watch was faster than the answer: what it has shown is newer, and stays. The write ends behind
- * that, by one that fails: else the writer finds what was stored before both. */
+ * that: else the writer finds what was stored before both. */
 static void keep_newer(struct sending *sending, const struct object *answered)
 {
-	const struct store_key none = { KIND_CONFIG_MAP, IDENTITY_NAMESPACE, "none" };
-
 	sending->kept = object_ref(answered);
-	if (store_mirror_delete(sending->cluster->options.store, &none, "", on_mirrored, sending) <
-	    0)
+	if (mirror_after(sending->cluster, on_mirrored, sending) < 0)
 		end(sending, 0, answered, NULL);
 	else
 		sending->is_stored = true;
