@@ -469,6 +469,17 @@ static void order_made(struct item *item, const struct persistent_volume *volume
 	order_directory(item, volume, DIRECTORY_MAKE, &source.from);
 }
 
+static bool is_apart(struct item *item, const struct persistent_volume *volume,
+		     const struct object *claim)
+{
+	struct failure why = { .error = 0 };
+
+	if (local_item_check_apart(item, volume, &why) == 0)
+		return true;
+	local_item_report(item, claim, "Warning", "ProvisioningFailed", why.text);
+	return false;
+}
+
 static void sync_unfinished(struct item *item, const struct persistent_volume *volume)
 {
 	const struct object *claim = claim_of(item, volume);
@@ -486,7 +497,7 @@ static void sync_unfinished(struct item *item, const struct persistent_volume *v
 		write_without(item, volume->object, ANNOTATION_UNFINISHED);
 		return;
 	}
-	if (wanted && plan(item, claim, class) == 0 && local_item_is_apart(item, volume, claim))
+	if (wanted && plan(item, claim, class) == 0 && is_apart(item, volume, claim))
 		order_made(item, volume, claim);
 	else
 		order_directory(item, volume, DIRECTORY_UNMAKE, NULL);
@@ -560,7 +571,7 @@ bool local_item_sync(struct work_item *work)
 
 	item->is_unmade &= volume != NULL;
 	if (local_move_is(item, volume, claim))
-		local_move_look(item, volume, claim);
+		local_move_sync(item, volume, claim);
 	else if (volume && volume->origin.is_unfinished &&
 		 local_is_provisioner(volume->origin.provisioned_by))
 		sync_unfinished(item, volume);

@@ -71,10 +71,10 @@ void local_item_grow(struct item *item, const struct persistent_volume *volume, 
 /* Whose path lies in, above or at the volume's; NULL: no volume's. */
 const struct object *local_neighbour_of(struct local_provisioner *provisioner,
 					const struct persistent_volume *volume);
-/* Does a directory that is to be made lie apart from those of other claims? False: that was
- * reported, and it must go. */
-bool local_item_is_apart(struct item *item, const struct persistent_volume *volume,
-			 const struct object *claim);
+/* Does a directory that is to be made lie apart from those of other claims? Return: 0; -EEXIST, and
+ * it must go. */
+int local_item_check_apart(struct item *item, const struct persistent_volume *volume,
+			   struct failure *reterr);
 
 /* ---- local_filling.c ---- */
 
@@ -116,7 +116,7 @@ bool local_move_is(const struct item *item, const struct persistent_volume *volu
 bool local_move_can_end(const struct item *item, const struct persistent_volume *volume,
 			const struct object *claim);
 /* Begin what is next of such a one. */
-void local_move_look(struct item *item, const struct persistent_volume *volume,
+void local_move_sync(struct item *item, const struct persistent_volume *volume,
 		     const struct object *claim);
 /* Its directory is filled and settled: the claim's volume from now on. */
 void local_move_switch(struct item *item, const struct persistent_volume *volume,

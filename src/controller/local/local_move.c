@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "controller/local/local_reclaim.h"
 #include "controller/snapshot/local_snapshotter.h"
 #include "controller/snapshot/snapshot_plan.h"
@@ -195,16 +196,14 @@ static int check_places(const struct item *item, const struct move *move, struct
 	struct local_place place = { 0 };
 	char source[PATH_MAX];
 	int r = local_place_of(move->from, &place, reterr);
-	size_t length;
 
 	if (r < 0)
 		return r;
-	length = (size_t) snprintf(source, sizeof(source), "%s/%s", place.base_path, place.name);
+	(void) snprintf(source, sizeof(source), "%s/%s", place.base_path, place.name);
 	for (size_t i = 0; i < item->plan.base_count; i++) {
 		const char *base = item->plan.base_paths[i];
 
-		if (strncmp(base, source, length) == 0 &&
-		    (base[length] == '/' || base[length] == '\0'))
+		if (path_is_at_or_below(base, source))
 			return failed_plain(reterr, -EINVAL,
 					    "the class's base path '%s' lies in volume '%s'", base,
 					    move->from->object->meta.name);
@@ -219,7 +218,7 @@ static int plan(struct item *item, const struct move *move, struct failure *rete
 	return r < 0 ? r : check_places(item, move, reterr);
 }
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 static int begin(struct item *item, const struct move *move, struct failure *reterr)
 {
@@ -234,18 +233,16 @@ static int begin(struct item *item, const struct move *move, struct failure *ret
 		local_item_choose(item);
 		return 0;
 	}
-	if (!local_item_is_apart(item, move->to, move->claim))
-		return failed_plain(reterr, -EEXIST,
-				    "'%s' would lie in the directory of another volume, or hold it",
-				    local_path_of(move->to));
-	r = local_filling_of_volume(move->from, &source, reterr);
+	r = local_item_check_apart(item, move->to, reterr);
+	if (r == 0)
+		r = local_filling_of_volume(move->from, &source, reterr);
 	source.from.is_unused = true;
 	if (r == 0)
 		local_item_fill(item, move->to, &source.from);
 	return r;
 }
 
-void local_move_look(struct item *item, const struct persistent_volume *volume,
+void local_move_sync(struct item *item, const struct persistent_volume *volume,
 		     const struct object *claim)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
@@ -350,7 +347,7 @@ void local_move_switch(struct item *item, const struct persistent_volume *volume
 
 	assert(volume->origin.is_unfinished && volume->origin.moved_from[0]);
 	if (find(item, claim, &move, &why) < 0)
-		return; /* the next look refuses it */
+		return; /* the next sync refuses it */
 	r = queue(item, move.from->object, edit_from, &move);
 	if (r == 0)
 		r = queue(item, claim, edit_claim, &move);

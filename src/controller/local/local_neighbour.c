@@ -55,21 +55,18 @@ static bool is_elder(const struct persistent_volume *other, const struct persist
 
 /* Two claims whose names, by a pattern or their base paths, lead into one another: the second would
  * read and write what is the first one's. */
-bool local_item_is_apart(struct item *item, const struct persistent_volume *volume,
-			 const struct object *claim)
+int local_item_check_apart(struct item *item, const struct persistent_volume *volume,
+			   struct failure *reterr)
 {
 	struct neighbour_search search = { .volume = volume, .counts = is_elder };
-	struct failure why = { .error = 0 };
 
 	if (!local_path_of(volume) ||
 	    !find_neighbour(work_queue_userdata(item->work.queue), &search))
-		return true;
-	(void) failed_plain(&why, -EEXIST,
+		return 0;
+	item->must_go = true;
+	return failed_plain(reterr, -EEXIST,
 			    "'%s' would lie in the directory of volume \"%s\", or hold it",
 			    local_path_of(volume), search.found->meta.name);
-	local_item_report(item, claim, "Warning", "ProvisioningFailed", why.text);
-	item->must_go = true;
-	return false;
 }
 
 const struct object *local_neighbour_of(struct local_provisioner *provisioner,
