@@ -65,24 +65,23 @@ static size_t count_alike(struct shown *shown, size_t count, size_t width, size_
 size_t cut_choose(char *const *texts, size_t count, size_t stride, size_t width)
 {
 	const size_t rest = width > 0 ? width - 1 : 0;
-	size_t tails[] = { 0, rest * 2 / 3, rest / 3, rest, 0 };
+	const size_t tails[] = { 0, rest * 2 / 3, rest / 3, rest };
+	const size_t first = count > 0 && text_is_path(texts[0]) ? 1 : 0;
 	cleanup_free struct shown *shown = NULL;
-	size_t best = SIZE_MAX, ret;
+	size_t best = SIZE_MAX, ret = tails[first];
 
-	if (count > 0 && text_is_path(texts[0]))
-		tails[0] = rest * 2 / 3;
-	ret = tails[0];
 	if (count > TEXTS_MAX || !(shown = calloc(count + 1, sizeof(*shown))))
 		return ret;
 	for (size_t i = 0; i < count; i++)
 		shown[i].whole = texts[i * stride];
 	for (size_t i = 0; i < ARRAY_SIZE(tails) && best > 0; i++) {
-		size_t alike = count_alike(shown, count, width, tails[i]);
+		size_t tail = tails[(first + i) % ARRAY_SIZE(tails)];
+		size_t alike = count_alike(shown, count, width, tail);
 
 		if (alike >= best)
 			continue;
 		best = alike;
-		ret = tails[i];
+		ret = tail;
 	}
 	return ret;
 }
