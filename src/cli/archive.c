@@ -8,6 +8,7 @@
  */
 #include "cli/direct/archive_direct.h"
 #include "cli/cli.h"
+#include "cli/kinds.h"
 #include "cli/output/screen.h"
 #include "cli/verb.h"
 
@@ -158,12 +159,11 @@ static char *absolute(const char *path)
 /* "pvc/NAME" as kubectl takes it, else a volume's name. */
 static int find_volume(struct cli *cli, const char *word, char **ret)
 {
-	static const char *const prefixes[] = { "pvc/", "persistentvolumeclaim/" };
+	const char *claim = named_claim(word);
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strncmp(word, prefixes[i], strlen(prefixes[i])) == 0)
-			return find_claimed(cli, word + strlen(prefixes[i]), ret);
-	*ret = strdup(strncmp(word, "pv/", 3) == 0 ? word + 3 : word);
+	if (claim)
+		return find_claimed(cli, claim, ret);
+	*ret = strdup(named_volume(word) ?: word);
 	return *ret ? EXIT_DONE : cli_failed(cli, -ENOMEM);
 }
 

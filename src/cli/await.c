@@ -11,6 +11,7 @@
 #include "base/clock.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 
@@ -29,6 +30,22 @@ static void on_changed(void *userdata, const struct podvol_event *event)
 		follower->is_over || follower->awaited->is_over(follower->awaited->userdata, event);
 }
 
+static void show(struct cli *cli, const struct cli_awaited *awaited)
+{
+	if (!awaited->show)
+		progress_show(cli, awaited->what);
+	else if (progress_is_seen(cli))
+		awaited->show(awaited->userdata);
+}
+
+static int poll_msec(const struct cli *cli, uint64_t left_usec)
+{
+	const uint64_t most_msec = progress_is_seen(cli) ? PROGRESS_MSEC : INT_MAX;
+	const uint64_t left_msec = left_usec / USEC_PER_MSEC + 1;
+
+	return (int) (left_msec < most_msec ? left_msec : most_msec);
+}
+
 int cli_await(struct cli *cli, const struct cli_awaited *awaited)
 {
 	struct follower follower = { .awaited = awaited };
@@ -36,22 +53,20 @@ int cli_await(struct cli *cli, const struct cli_awaited *awaited)
 						      .changed = on_changed,
 						      .userdata = &follower };
 	struct podvol_watch *watch = NULL;
-	int r = podvol_watch_open(cli->podvol, &request, &watch);
+	int r;
 
 	assert(awaited->is_over && awaited->what);
+	r = podvol_watch_open(cli->podvol, &request, &watch);
 	while (r == 0 && !follower.is_over) {
 		struct pollfd polled = { .fd = podvol_watch_fd(watch), .events = POLLIN };
-		uint64_t now = monotonic_usec(), left_msec;
+		uint64_t now = monotonic_usec();
 
 		if (now >= awaited->end_usec) {
 			r = -ETIMEDOUT;
 			break;
 		}
-		progress_show(cli, awaited->what);
-		left_msec = (awaited->end_usec - now) / USEC_PER_MSEC + 1;
-		if (progress_is_seen(cli) && left_msec > PROGRESS_MSEC)
-			left_msec = PROGRESS_MSEC;
-		(void) poll(&polled, 1, (int) left_msec);
+		show(cli, awaited);
+		(void) poll(&polled, 1, poll_msec(cli, awaited->end_usec - now));
 		r = podvol_watch_process(watch);
 	}
 	progress_end(cli);

@@ -12,7 +12,9 @@
 struct cli_awaited {
 	const char *path;  /* of a collection, escaped */
 	const char *what;  /* "waiting for ...": shown meanwhile, and before why it cannot be */
-	uint64_t end_usec; /* of the monotonic clock */
+	uint64_t end_usec; /* of the monotonic clock; UINT64_MAX: never */
+	/* The line on the terminal once a second, in place of @what; NULL: @what. */
+	void (*show)(void *userdata);
 	/* Asked with the list first, then with each change, until true. */
 	bool (*is_over)(void *userdata, const struct podvol_event *event);
 	void *userdata;

@@ -7,6 +7,7 @@
  */
 #include "cli/describe.h"
 #include "cli/get.h"
+#include "cli/kinds.h"
 
 #include "cli/cli.h"
 
@@ -473,18 +474,6 @@ static int get_rows(struct cli *cli, const char *base, const char *end, struct c
 	return get_tree_if_there(cli, path, ret);
 }
 
-/* "pv/NAME" and "volume/NAME", or "pvc/NAME": the name; NULL when it is neither of the kind. */
-static const char *named_as(const char *word, const char *const *kinds)
-{
-	for (; *kinds; kinds++)
-		if (strncmp(word, *kinds, strlen(*kinds)) == 0 && word[strlen(*kinds)])
-			return word + strlen(*kinds);
-	return NULL;
-}
-
-static const char *const volume_kinds[] = { "pv/", "persistentvolume/", "volume/", "vol/", NULL };
-static const char *const claim_kinds[] = { "pvc/", "persistentvolumeclaim/", NULL };
-
 /* A manifest that was refused may be why. */
 static void complain_unknown(struct cli *cli, const char *word, const char *pod)
 {
@@ -502,8 +491,8 @@ static void complain_unknown(struct cli *cli, const char *word, const char *pod)
 
 int verb_explain_state(struct cli *cli)
 {
-	const char *claim = named_as(cli->arguments[0], claim_kinds);
-	const char *volume = named_as(cli->arguments[0], volume_kinds);
+	const char *claim = named_claim(cli->arguments[0]);
+	const char *volume = named_volume(cli->arguments[0]);
 	const char *word = claim ?: volume ?: cli->arguments[0];
 	cleanup_free char *base = pod_base(cli), *escaped = podvol_escape(word);
 	cleanup_free char *pod = cli_pod(cli, word);

@@ -258,3 +258,27 @@ int verb_kinds(struct cli *cli)
 	sheet_free(sheet);
 	return EXIT_DONE;
 }
+
+/* ---- KIND/NAME without a daemon ---- */
+
+static const char *named_as(const char *word, const char *const *kinds)
+{
+	for (; *kinds; kinds++)
+		if (strncmp(word, *kinds, strlen(*kinds)) == 0 && word[strlen(*kinds)])
+			return word + strlen(*kinds);
+	return NULL;
+}
+
+const char *named_volume(const char *word)
+{
+	static const char *const kinds[] = { "pv/", "persistentvolume/", "volume/", "vol/", NULL };
+
+	return named_as(word, kinds);
+}
+
+const char *named_claim(const char *word)
+{
+	static const char *const kinds[] = { "pvc/", "persistentvolumeclaim/", NULL };
+
+	return named_as(word, kinds);
+}

@@ -41,3 +41,7 @@ bool kind_is_view(const struct kind *kind);
  * none. @query: escaped, may be NULL. NULL: no memory. */
 char *kinds_path(const struct kind *kind, const char *name_space, const char *name,
 		 const char *query);
+
+/* "pv/NAME" and "volume/NAME", or "pvc/NAME": the name; NULL when it is not of the kind. */
+const char *named_volume(const char *word);
+const char *named_claim(const char *word);

@@ -6,28 +6,27 @@
  * process ends, and says in another annotation what came of it. Moves nothing itself, and to
  * nothing but a class.
  */
+#include "cli/await.h"
 #include "cli/cli.h"
 #include "cli/get.h"
+#include "cli/kinds.h"
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
 
-#include <poll.h>
 #include <string.h>
 
 #define MOVE_TO   "podvol.io/move-to"
 #define LAST_MOVE "podvol.io/last-move"
-
-enum { LOOK_MSEC = 1000 }; /* at how far the copy is */
 
 struct move {
 	struct cli *cli;
 	const char *class;
 	char *space, *name, *volume; /* the claim, and the volume that it has */
 	char *collection, *path;     /* of the claim */
-	bool is_over, is_moved, is_gone;
+	bool is_moved, is_gone;
 	char *outcome;
 };
 
@@ -64,22 +63,19 @@ static int set_claim(struct move *move, const char *space, const char *name)
 /* "pvc/CLAIM", else a volume's name, whose claim is meant. */
 static int find_claim(struct move *move)
 {
-	static const char *const prefixes[] = { "pvc/", "persistentvolumeclaim/" };
 	struct cli *cli = move->cli;
-	const char *word = cli->arguments[0];
+	const char *claim = named_claim(cli->arguments[0]);
+	const char *name = named_volume(cli->arguments[0]) ?: cli->arguments[0];
 	cleanup_json struct cJSON *volume = NULL;
 	int status;
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (strncmp(word, prefixes[i], strlen(prefixes[i])) == 0)
-			return set_claim(move, cli->name_space ? cli->name_space : "default",
-					 word + strlen(prefixes[i]));
-	word += strncmp(word, "pv/", 3) == 0 ? 3 : 0;
-	status = get_object(cli, "/api/v1/persistentvolumes", word, &volume);
+	if (claim)
+		return set_claim(move, cli->name_space ? cli->name_space : "default", claim);
+	status = get_object(cli, "/api/v1/persistentvolumes", name, &volume);
 	if (status != EXIT_DONE)
 		return status;
 	if (strcmp(json_text_at(volume, "status.phase"), "Bound") != 0)
-		return cli_end(cli, EXIT_FAILED, "volume '%s' is not bound to a claim", word);
+		return cli_end(cli, EXIT_FAILED, "volume '%s' is not bound to a claim", name);
 	return set_claim(move, json_text_at(volume, "spec.claimRef.namespace"),
 			 json_text_at(volume, "spec.claimRef.name"));
 }
@@ -186,26 +182,27 @@ static int ask(const struct move *move, const struct cJSON *claim)
 	return r < 0 ? cli_failed(move->cli, r) : EXIT_DONE;
 }
 
-static void on_changed(void *userdata, const struct podvol_event *event)
+static bool is_over(void *userdata, const struct podvol_event *event)
 {
 	const struct json_limits limits = { .bytes = event->length + 1, .depth = 80 };
 	struct move *move = userdata;
 	cleanup_json struct cJSON *tree = NULL;
 	const struct cJSON *claim;
 
-	if (move->is_over || json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
-		return; /* interrupted: it goes on */
+	if (json_parse(event->object, event->length, &limits, &tree, NULL) < 0)
+		return false; /* interrupted: it goes on */
 	claim = event->type == PODVOL_LISTED ? json_first(json_get(tree, "items")) : tree;
 	move->is_gone = !claim || event->type == PODVOL_DELETED;
-	move->is_over = move->is_gone || !*annotation(claim, MOVE_TO);
-	if (!move->is_over || move->is_gone)
-		return;
+	if (move->is_gone || *annotation(claim, MOVE_TO))
+		return move->is_gone;
 	move->is_moved = strcmp(json_text_at(claim, "spec.volumeName"), move->volume) != 0;
 	move->outcome = strdup(annotation(claim, LAST_MOVE));
+	return true;
 }
 
-static void show_progress(struct move *move)
+static void show_progress(void *userdata)
 {
+	const struct move *move = userdata;
 	cleanup_json struct cJSON *rows = NULL;
 	cleanup_free char *about = NULL, *text = NULL;
 	const struct cJSON *row = NULL;
@@ -220,35 +217,20 @@ static void show_progress(struct move *move)
 
 static int wait_until_over(struct move *move)
 {
-	cleanup_free char *escaped = podvol_escape(move->name), *path = NULL;
-	struct podvol_watch_request request = { .changed = on_changed, .userdata = move };
-	struct podvol_watch *watch = NULL;
 	struct cli *cli = move->cli;
-	uint64_t end = monotonic_usec() + cli->timeout_msec * (USEC_PER_SEC / 1000);
+	cleanup_free char *escaped = podvol_escape(move->name), *path = NULL, *what = NULL;
+	struct cli_awaited awaited = {
+		.end_usec = UINT64_MAX, .show = show_progress, .is_over = is_over, .userdata = move
+	};
 	int r;
 
-	path = escaped ? new_text("%s?fieldSelector=metadata.name%%3D%s", move->collection, escaped)
-		       : NULL;
-	if (!path)
-		return cli_failed(cli, -ENOMEM);
-	request.path = path;
-	r = podvol_watch_open(cli->podvol, &request, &watch);
-	while (r == 0 && !move->is_over) {
-		struct pollfd polled = { .fd = podvol_watch_fd(watch), .events = POLLIN };
-
-		if (cli_value(cli, "timeout") && monotonic_usec() >= end) {
-			r = -ETIMEDOUT;
-			break;
-		}
-		if (poll(&polled, 1, LOOK_MSEC) == 0)
-			show_progress(move);
-		r = podvol_watch_process(watch);
-	}
-	progress_end(cli);
-	if (r < 0 && r != -ETIMEDOUT)
-		cli_complain(cli, "cannot wait for claim '%s': %s", move->name,
-			     watch ? podvol_watch_error(watch) : strerror(-r));
-	podvol_watch_free(watch);
+	if (cli_value(cli, "timeout"))
+		awaited.end_usec = monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC;
+	if (escaped)
+		awaited.path = path =
+			new_text("%s?fieldSelector=metadata.name%%3D%s", move->collection, escaped);
+	awaited.what = what = new_text("waiting for claim '%s' to be moved", move->name);
+	r = path && what ? cli_await(cli, &awaited) : -ENOMEM;
 	if (r == -ETIMEDOUT)
 		cli_complain(cli,
 			     "claim '%s/%s' is not moved yet, and podvold goes on: see 'podvolctl "
