@@ -243,7 +243,8 @@ static void make_filled(const char *name, const char *capacity, const char *from
 		fail_msg("%s", why.text);
 }
 
-static void one_kind_fills_the_other(void **state)
+/* A directory with a file, and an image "boxed" that was filled from it. */
+static void make_boxed(void)
 {
 	const struct volume_directory directory = { .base_path = base, .name = "v", .mark = "v" };
 	cleanup_close int fd = new_image();
@@ -255,6 +256,11 @@ static void one_kind_fills_the_other(void **state)
 	assert_int_equal(volume_directory_make(&directory, 0751, NULL), 0);
 	sandbox_write("base/v/file", "one");
 	make_filled("boxed", CAPACITY_IMAGE, "v", CAPACITY_NONE);
+}
+
+static void one_kind_fills_the_other(void **state)
+{
+	make_boxed();
 	assert_int_equal(faccessat(sandbox_fd(), "base/boxed/volume.img", F_OK, 0), 0);
 	make_filled("again", CAPACITY_IMAGE, "boxed", CAPACITY_IMAGE);
 	make_filled("w", CAPACITY_NONE, "again", CAPACITY_IMAGE);
@@ -274,17 +280,11 @@ static void what_is_moved_is_attached_nowhere(void **state)
 					      .mark = "boxed",
 					      .capacity = CAPACITY_IMAGE,
 					      .is_unused = true };
-	const struct volume_directory directory = { .base_path = base, .name = "v", .mark = "v" };
-	cleanup_close int fd = new_image(), boxed_fd = -EBADF;
-	struct image_content content = open_content(fd, IMAGE_CONTENT_FILL); /* or skipped */
+	cleanup_close int boxed_fd = -EBADF;
+	struct image_content content;
 	struct failure why = { .error = 0 };
 
-	image_content_done(&content);
-	(void) snprintf(base, sizeof(base), "%s", sandbox_path("base"));
-	sandbox_mkdir("base", 0755);
-	assert_int_equal(volume_directory_make(&directory, 0751, NULL), 0);
-	sandbox_write("base/v/file", "one");
-	make_filled("boxed", CAPACITY_IMAGE, "v", CAPACITY_NONE);
+	make_boxed();
 	boxed_fd = openat(sandbox_fd(), "base/boxed/volume.img", O_RDWR | O_CLOEXEC);
 	(void) snprintf(path, sizeof(path), "%s", sandbox_path("base/boxed/volume.img"));
 	content = open_content(boxed_fd, IMAGE_CONTENT_READ);
