@@ -31,7 +31,10 @@ static void add_mount(struct cJSON *mounts, struct cJSON *volumes,
 		options[0] = ':';
 	path = new_text("%s%s", mount->container_path, options);
 	(void) json_set_string(item, "name", name);
-	(void) json_set_string(item, "mountPath", path);
+	if (path)
+		(void) json_set_string(item, "mountPath", path);
+	else
+		(void) json_set(item, "mountPath", NULL);
 	(void) json_set_bool(item, "readOnly", mount->read_only);
 	(void) json_set_string(item, "mountPropagation",
 			       mount_propagation_name(mount->propagation));

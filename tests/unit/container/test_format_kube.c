@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -29,6 +30,27 @@ static const char KUBE_POD[] =
 	"\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"v\"}}]}}";
 
 static const struct object *pod;
+static bool no_text;
+
+int __wrap_vasprintf(char **ret, const char *format, va_list arguments);
+int __real_vasprintf(char **ret, const char *format, va_list arguments);
+int __wrap_vasprintf(char **ret, const char *format, va_list arguments)
+{
+	return no_text ? -1 : __real_vasprintf(ret, format, arguments);
+}
+
+/* As FORTIFY's, which the C library of tests brings to vasprintf(). */
+int __wrap_asprintf(char **ret, const char *format, ...);
+int __wrap_asprintf(char **ret, const char *format, ...)
+{
+	va_list arguments;
+	int r;
+
+	va_start(arguments, format);
+	r = __wrap_vasprintf(ret, format, arguments);
+	va_end(arguments);
+	return r;
+}
 
 static int read_pod(void **state)
 {
@@ -82,6 +104,18 @@ static void test_kube(void **state)
 	assert_null(strstr(json, "claimName"));
 }
 
+static void test_no_memory(void **state)
+{
+	struct planned_mount mount = { MOUNT("/h", "/c") };
+	char *json = NULL;
+
+	(void) state;
+	no_text = true;
+	assert_int_equal(print_kube(&mount, NULL, &json, NULL), -ENOMEM);
+	no_text = false;
+	assert_null(json);
+}
+
 static void test_kube_refuses(void **state)
 {
 	struct planned_device disk = { .container_path = (char *) "/dev/x" };
@@ -115,6 +149,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kube),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_kube_refuses),
 	};
 
