@@ -167,6 +167,11 @@ struct pod_list {
 /* The arguments, or the pods of the namespace that --selector means: at least one. Return: an exit
  * status after a complaint; pod_list_done() either way. */
 int pod_list_read(struct cli *cli, struct pod_list *ret);
+/* One by one, at most @count of them. Return: 0; -ENOMEM. */
+int pod_list_make_room(struct pod_list *list, size_t count);
+int pod_list_add(struct pod_list *list, const char *name_space, const char *name);
+/* The first that is not EXIT_DONE: which of several failed stays visible. */
+int pod_list_status(const struct pod_list *list);
 void pod_list_done(struct pod_list *list);
 
 /* ---- first_consumer.c ---- */

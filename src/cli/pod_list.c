@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -179,23 +180,37 @@ void pod_list_done(struct pod_list *list)
 	*list = (struct pod_list){ 0 };
 }
 
-static int make_room(struct pod_list *list, size_t count)
+int pod_list_make_room(struct pod_list *list, size_t count)
 {
 	list->names = calloc(count + 1, sizeof(*list->names));
 	list->status = calloc(count + 1, sizeof(*list->status));
 	return list->names && list->status ? 0 : -ENOMEM;
 }
 
+int pod_list_add(struct pod_list *list, const char *name_space, const char *name)
+{
+	assert(list->names);
+	if (asprintf(&list->names[list->count], "%s/%s", name_space, name) < 0)
+		return -ENOMEM;
+	list->count++;
+	return 0;
+}
+
+int pod_list_status(const struct pod_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->status[i] != EXIT_DONE)
+			return list->status[i];
+	return EXIT_DONE;
+}
+
 static int add_selected(struct pod_list *list, const struct podvol_table *table)
 {
-	int r = make_room(list, podvol_table_rows(table));
+	int r = pod_list_make_room(list, podvol_table_rows(table));
 
-	for (size_t row = 0; r == 0 && row < podvol_table_rows(table); row++) {
-		if (asprintf(&list->names[row], "%s/%s", podvol_table_row_namespace(table, row),
-			     podvol_table_row_name(table, row)) < 0)
-			return -ENOMEM;
-		list->count++;
-	}
+	for (size_t row = 0; r == 0 && row < podvol_table_rows(table); row++)
+		r = pod_list_add(list, podvol_table_row_namespace(table, row),
+				 podvol_table_row_name(table, row));
 	return r;
 }
 
@@ -253,7 +268,7 @@ int pod_list_read(struct cli *cli, struct pod_list *ret)
 				      : "must specify POD... or --selector");
 	if (labels)
 		return read_selected(cli, labels, ret);
-	if (make_room(ret, (size_t) count) < 0)
+	if (pod_list_make_room(ret, (size_t) count) < 0)
 		return EXIT_FAILED;
 	for (int i = 0; i < count && status == EXIT_DONE; i++)
 		status = add_named(cli, cli->arguments[i], ret);
