@@ -56,6 +56,7 @@ struct directory_job {
 	char *name, *mark, *capacity, *fs_type;
 	mode_t mode;
 	uint64_t bytes;
+	bool is_unused;
 	struct {
 		char *base_path, *name, *mark, *capacity; /* NULL: nothing is copied */
 		bool is_snapshot, is_unused;
@@ -142,7 +143,7 @@ static int run(struct directory_job *job)
 	case DIRECTORY_GROW:
 		return volume_directory_grow(&directory, &job->why);
 	case DIRECTORY_UNMAKE:
-		return volume_directory_unmake_filled(&directory, &job->why);
+		return volume_directory_unmake_filled(&directory, job->is_unused, &job->why);
 	case DIRECTORY_REMOVE:
 		return volume_directory_remove(&directory, &job->why);
 	case DIRECTORY_SNAPSHOT_LOOK:
@@ -247,6 +248,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->fs_type = strdup(order->fs_type ? order->fs_type : "");
 	job->mode = order->mode;
 	job->bytes = order->bytes;
+	job->is_unused = order->is_unused;
 	job->done = done;
 	job->userdata = done_userdata;
 	job->source.cancel = &directories->is_stopping;

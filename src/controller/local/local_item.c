@@ -415,6 +415,17 @@ static void sync_claim(struct item *item, const struct object *claim)
 	local_item_choose(item);
 }
 
+/* Made for a move that came to no end: the writes of one are in an order in which its claim is the
+ * first that has the volume. */
+static bool was_never_bound(const struct item *item, const struct persistent_volume *volume)
+{
+	const struct object *claim = claim_of(item, volume);
+
+	return volume->origin.is_unfinished && volume->origin.moved_from[0] &&
+	       !volume->origin.moved_to[0] && claim && claim->claim->phase == CLAIM_BOUND &&
+	       strcmp(claim->claim->volume_name, item->work.name) != 0;
+}
+
 /* The directory of a volume that is stored: where it is stands in it. */
 static void order_directory(struct item *item, const struct persistent_volume *volume,
 			    enum directory_deed deed, const struct directory_source *source)
@@ -428,6 +439,7 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.mode = item->plan.mode,
 		.capacity = volume->origin.capacity[0] ? volume->origin.capacity : "none",
 		.fs_type = volume->fs_type,
+		.is_unused = deed == DIRECTORY_UNMAKE && was_never_bound(item, volume),
 		.source = source && source->name ? source : NULL,
 		.about = { KIND_PERSISTENT_VOLUME_CLAIM, volume->claim_namespace,
 			   volume->claim_name },

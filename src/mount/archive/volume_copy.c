@@ -28,12 +28,14 @@
 #define FILLED        "filled"                  /* of VOLUME_PARTIAL_MARK */
 #define SNAPSHOT_MARK "trusted.podvol.snapshot" /* its time, and 'a' when it is of one moment */
 #define SETTLED_MARK  "trusted.podvol.settled"  /* it was filled, and may have been used since */
+#define SOURCE_MARK   "trusted.podvol.source"   /* what tree_print() said of what it is a copy of */
 
 enum {
 	SNAPSHOT_MODE = 0700,
 	EMPTY_MODE = 0755,     /* of what a new file system has at its top */
 	SUBVOLUME_INODE = 256, /* of every subvolume's top */
 	MARK_BYTES = 40,
+	COPIES_MAX = 3, /* of a source that is changed meanwhile */
 };
 
 /* ---- images ---- */
@@ -332,23 +334,92 @@ static int fill_image(const struct volume_directory *directory, int marked_fd, i
 	return r;
 }
 
+static int fill_from(const struct volume_directory *directory, int fd,
+		     const struct open_source *from, const struct copy_watch *watch,
+		     struct failure *reterr)
+{
+	int r = set_partial(fd, reterr);
+
+	if (r < 0)
+		return r;
+	return is_image(directory->capacity) ? fill_image(directory, fd, from->fd, watch, reterr)
+					     : copy_tree(from->fd, fd, watch, reterr);
+}
+
+/* Of the directory, also when the files are in an image: that is written to with them. */
+static int print_source(const struct open_source *from, const struct timespec *since,
+			const struct copy_watch *watch, struct tree_print *ret,
+			struct failure *reterr)
+{
+	/* What is mapped and dirty is written without a new time, until it was synced. */
+	if (syncfs(from->marked_fd) < 0)
+		return failed(reterr, -errno, "cannot sync what is copied");
+	return tree_print(from->marked_fd, since, watch->cancel, ret, reterr);
+}
+
+static int keep_print(int fd, uint64_t number, struct failure *reterr)
+{
+	if (fsetxattr(fd, SOURCE_MARK, &number, sizeof(number), 0) < 0)
+		return failed(reterr, -errno, "cannot mark the volume as a copy");
+	return 0;
+}
+
+/* Return: -EAGAIN: the source was changed meanwhile. */
+static int fill_unchanged(const struct volume_directory *directory, int fd,
+			  const struct open_source *from, const struct copy_watch *watch,
+			  struct failure *reterr)
+{
+	cleanup(tree_print_done) struct tree_print before = { .late = NULL };
+	cleanup(tree_print_done) struct tree_print after = { .late = NULL };
+	struct timespec since = tree_print_since();
+	int r = print_source(from, &since, watch, &before, reterr);
+
+	if (r == 0)
+		r = fill_from(directory, fd, from, watch, reterr);
+	if (r == 0)
+		r = print_source(from, &since, watch, &after, reterr);
+	if (r < 0)
+		return r;
+	if (after.late || before.number != after.number)
+		return failed_plain(reterr, -EAGAIN,
+				    "it was written to while it was copied, '%.100s' for one: stop "
+				    "what writes there",
+				    after.late && *after.late ? after.late : ".");
+	return keep_print(fd, after.number, reterr);
+}
+
 static int fill_volume(const struct volume_directory *directory, const struct volume_source *source,
 		       const struct copy_watch *watch, struct failure *reterr)
 {
 	cleanup(open_source_done) struct open_source from = OPEN_SOURCE_NONE;
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
-	int r = fd;
+	int r = fd < 0 ? fd : source_open(source, &from, reterr);
 
-	if (fd >= 0)
-		r = source_open(source, &from, reterr);
 	if (r == 0)
-		r = set_partial(fd, reterr);
-	if (r == 0 && is_image(directory->capacity))
-		r = fill_image(directory, fd, from.fd, watch, reterr);
-	else if (r == 0)
-		r = copy_tree(from.fd, fd, watch, reterr);
+		r = (source->is_unused ? fill_unchanged : fill_from)(directory, fd, &from, watch,
+								     reterr);
 	return r < 0 ? r : set_filled(fd, reterr);
+}
+
+/* Is what was filled before still what the source is? Return: 1, 0; else as source_open(). */
+static int is_current(const struct volume_directory *directory, const struct volume_source *source,
+		      const struct copy_watch *watch, struct failure *reterr)
+{
+	cleanup(open_source_done) struct open_source from = OPEN_SOURCE_NONE;
+	cleanup(tree_print_done) struct tree_print print = { .late = NULL };
+	cleanup(place_done) struct place place = PLACE_EMPTY;
+	cleanup_close int fd = volume_directory_open(directory, &place, reterr);
+	struct timespec since = tree_print_since();
+	uint64_t number;
+	int r = fd < 0 ? fd : source_open(source, &from, reterr);
+
+	if (r == 0)
+		r = print_source(&from, &since, watch, &print, reterr);
+	if (r < 0)
+		return r;
+	return fgetxattr(fd, SOURCE_MARK, &number, sizeof(number)) == sizeof(number) &&
+	       number == print.number;
 }
 
 int volume_directory_make_filled(const struct volume_directory *directory,
@@ -356,18 +427,24 @@ int volume_directory_make_filled(const struct volume_directory *directory,
 				 struct failure *reterr)
 {
 	enum filling filling = filling_of(directory);
-	int r = 0;
+	int r = filling == FILLING_WHOLE || filling == FILLING_SETTLED;
 
 	assert(source && watch && reterr);
-	if (filling == FILLING_WHOLE || filling == FILLING_SETTLED)
-		return 0;
-	if (filling == FILLING_BEGUN)
-		r = volume_directory_remove(directory, reterr);
-	if (r == 0)
-		r = volume_directory_make(directory, SNAPSHOT_MODE, reterr);
-	if (r == 0)
-		r = fill_volume(directory, source, watch, reterr);
-	return r;
+	if (r > 0 && source->is_unused)
+		r = is_current(directory, source, watch, reterr);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	for (int copy = 0; copy < COPIES_MAX; copy++) {
+		r = filling == FILLING_NONE ? 0 : volume_directory_remove(directory, reterr);
+		if (r == 0)
+			r = volume_directory_make(directory, SNAPSHOT_MODE, reterr);
+		if (r == 0)
+			r = fill_volume(directory, source, watch, reterr);
+		if (r != -EAGAIN)
+			return r;
+		filling = FILLING_BEGUN;
+	}
+	return -EBUSY;
 }
 
 int volume_directory_settle(const struct volume_directory *directory, struct failure *reterr)
@@ -384,10 +461,13 @@ int volume_directory_settle(const struct volume_directory *directory, struct fai
 	return 0;
 }
 
-int volume_directory_unmake_filled(const struct volume_directory *directory, struct failure *reterr)
+int volume_directory_unmake_filled(const struct volume_directory *directory, bool is_unused,
+				   struct failure *reterr)
 {
 	switch (filling_of(directory)) {
 	case FILLING_SETTLED:
+		if (is_unused)
+			return volume_directory_remove(directory, reterr);
 		return failed_plain(reterr, -EALREADY,
 				    "'%s' in '%s' was filled, and may have been used since",
 				    directory->name, directory->base_path);

@@ -29,7 +29,10 @@ struct volume_source {
 	const char *base_path, *name, *mark;
 	bool is_snapshot;
 	const char *capacity; /* of a volume: a word of capacity.h, as its object says; NULL none */
-	bool is_unused;       /* of a volume: to be proven before, else -EBUSY */
+	/* Of a volume: to be proven before, else -EBUSY; then nothing may change while it is
+	 * copied, and what is made of it is used by none before it is settled and this says 0 once
+	 * more. */
+	bool is_unused;
 };
 
 struct copy_watch {
@@ -52,8 +55,10 @@ int volume_snapshot_take(const struct volume_directory *directory,
 int volume_snapshot_sync(const struct volume_directory *directory,
 			 struct volume_snapshot_facts *ret, struct failure *reterr);
 
-/* A volume's directory with what is in the source, of its owner and mode. As
- * volume_directory_make() and volume_snapshot_take(). */
+/* A volume's directory with what is in the source, of its owner and mode. One that is filled is
+ * left as it is; from an unused source it is filled again when that was changed since, settled or
+ * not. As volume_directory_make() and volume_snapshot_take(); -EBUSY the source is changed again
+ * and again. */
 int volume_directory_make_filled(const struct volume_directory *directory,
 				 const struct volume_source *source, const struct copy_watch *watch,
 				 struct failure *reterr);
@@ -63,9 +68,10 @@ int volume_directory_make_filled(const struct volume_directory *directory,
  * Return: 0; as the calls. */
 int volume_directory_settle(const struct volume_directory *directory, struct failure *reterr);
 
-/* Takes such a one back, with what was copied. Return: -EALREADY it is settled, and stays; else as
+/* Takes such a one back, with what was copied. @is_unused: also when it is settled, since it is
+ * known that it was never used. Return: -EALREADY it is settled, and stays; else as
  * volume_directory_unmake() and volume_directory_remove(). */
-int volume_directory_unmake_filled(const struct volume_directory *directory,
+int volume_directory_unmake_filled(const struct volume_directory *directory, bool is_unused,
 				   struct failure *reterr);
 
 /* ---- link_table.c ---- */
@@ -112,3 +118,23 @@ struct tree_copy {
 
 /* Return: 0; -ECANCELED; -ENOSPC; else as the calls, with the entry's path. */
 int tree_copy(const struct tree_copy *copy, struct failure *reterr);
+
+/* ---- tree_print.c ---- */
+
+/* Was anything in a tree changed? Two numbers of it differ then [worker].
+ *
+ * Made of names, inodes, owners, modes, sizes and times of all entries, of which the kernel alone
+ * sets ctime. No content is read. What a process writes through a mapping is seen when the file
+ * system was synced before the first number; on tmpfs it is not. */
+
+struct tree_print {
+	uint64_t number;
+	char *late; /* the path of an entry that was changed at @since or later; NULL: none was */
+};
+
+/* Now; what was changed in the same tick of the clock counts as late, too. */
+struct timespec tree_print_since(void);
+/* Return: 0, @ret is given to tree_print_done(); -ECANCELED; else as the calls. */
+int tree_print(int root_fd, const struct timespec *since, const atomic_bool *cancel,
+	       struct tree_print *ret, struct failure *reterr);
+void tree_print_done(struct tree_print *print);

@@ -40,6 +40,45 @@ static struct volume_source source(const char *name, bool is_snapshot)
 	};
 }
 
+/* ---- a writer ---- */
+
+static unsigned int writes; /* of what is to be written while it is copied, once for each copy */
+
+int __real_file_copy(int from_fd, int to_fd, const atomic_bool *stop, _Atomic uint64_t *copied,
+		     struct failure *reterr);
+int __wrap_file_copy(int from_fd, int to_fd, const atomic_bool *stop, _Atomic uint64_t *copied,
+		     struct failure *reterr);
+
+int __wrap_file_copy(int from_fd, int to_fd, const atomic_bool *stop, _Atomic uint64_t *copied,
+		     struct failure *reterr)
+{
+	int r = __real_file_copy(from_fd, to_fd, stop, copied, reterr);
+
+	if (writes > 0) {
+		writes--;
+		sandbox_write("base/v/file", "new");
+	}
+	return r;
+}
+
+/* Until a change would have another time than those before. */
+static void wait_for_tick(void)
+{
+	struct timespec then = tree_print_since(), now = then;
+
+	while (now.tv_nsec == then.tv_nsec && now.tv_sec == then.tv_sec)
+		now = tree_print_since();
+}
+
+static int move_to(const char *name, struct failure *why)
+{
+	const struct volume_directory made = directory(name);
+	struct volume_source of = source("v", false);
+
+	of.is_unused = true;
+	return volume_directory_make_filled(&made, &of, &watch, why);
+}
+
 static int take(const char *name, const char *from, struct volume_snapshot_facts *ret)
 {
 	const struct volume_directory made = directory(name);
@@ -177,8 +216,10 @@ static void a_volume_is_filled_and_settled(void **state)
 	/* Neither filled again nor taken back with what is in it. */
 	assert_int_equal(make_filled("w", "s", true), 0);
 	assert_true(sandbox_has("base/w/file", "used"));
-	assert_int_equal(volume_directory_unmake_filled(&made, NULL), -EALREADY);
+	assert_int_equal(volume_directory_unmake_filled(&made, false, NULL), -EALREADY);
 	assert_true(sandbox_has("base/w/file", "used"));
+	assert_int_equal(volume_directory_unmake_filled(&made, true, NULL), 0);
+	assert_false(is_there("base/w"));
 }
 
 static void one_that_was_never_used_is_taken_back(void **state)
@@ -188,10 +229,55 @@ static void one_that_was_never_used_is_taken_back(void **state)
 
 	make_volume();
 	assert_int_equal(make_filled("w", "v", false), 0);
-	(void) volume_directory_unmake_filled(&made, &why);
+	(void) volume_directory_unmake_filled(&made, false, &why);
 	assert_string_equal(why.text, "");
 	assert_false(is_there("base/w"));
 	assert_true(sandbox_has("base/v/file", "one"));
+}
+
+static void what_is_written_meanwhile_is_copied_again(void **state)
+{
+	struct volume_directory other;
+	struct failure why = { .error = 0 };
+
+	make_volume();
+	other = directory("x");
+	wait_for_tick();
+	writes = 1;
+	assert_int_equal(move_to("w", &why), 0);
+	assert_int_equal(writes, 0);
+	assert_true(sandbox_has("base/w/file", "new"));
+	writes = 100;
+	assert_int_equal(move_to("x", &why), -EBUSY);
+	assert_string_equal(why.text, "it was written to while it was copied, 'file' for one: stop "
+				      "what writes there");
+	writes = 0;
+	assert_int_equal(volume_directory_unmake_filled(&other, false, NULL), 0);
+	assert_false(is_there("base/x"));
+}
+
+/* As after a kill. */
+static void what_was_written_since_is_copied_again(void **state)
+{
+	const struct volume_directory made = directory("w");
+	struct failure why = { .error = 0 };
+
+	make_volume();
+	wait_for_tick();
+	assert_int_equal(move_to("w", &why), 0);
+	sandbox_write("base/w/copy", "the first");
+	assert_int_equal(move_to("w", &why), 0);
+	assert_true(sandbox_has("base/w/copy", "the first"));
+	sandbox_write("base/v/directory/below", "now");
+	wait_for_tick();
+	assert_int_equal(move_to("w", &why), 0);
+	assert_true(sandbox_has("base/w/directory/below", "now"));
+	assert_false(is_there("base/w/copy"));
+	assert_int_equal(volume_directory_settle(&made, &why), 0);
+	sandbox_write("base/v/later", "later");
+	wait_for_tick();
+	assert_int_equal(move_to("w", &why), 0);
+	assert_true(sandbox_has("base/w/later", "later"));
 }
 
 /* ---- btrfs ---- */
@@ -272,6 +358,8 @@ int main(void)
 		SANDBOX_TEST(a_source_that_is_held_waits),
 		SANDBOX_TEST(a_volume_is_filled_and_settled),
 		SANDBOX_TEST(one_that_was_never_used_is_taken_back),
+		SANDBOX_TEST(what_is_written_meanwhile_is_copied_again),
+		SANDBOX_TEST(what_was_written_since_is_copied_again),
 		DISK_TEST(a_subvolume_is_of_one_moment),
 		DISK_TEST(files_share_their_blocks),
 	};

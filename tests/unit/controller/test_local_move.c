@@ -232,13 +232,54 @@ static void a_move_that_is_called_off_is_taken_back(void **state)
 	put(world, BOUND_CLAIM(""));
 	settle(world);
 	answer(world, 0);
-	(void) assert_ordered(world, DIRECTORY_UNMAKE);
+	assert_true(assert_ordered(world, DIRECTORY_UNMAKE)->is_unused);
 	assert_string_equal(claim(world)->volume_name, PV);
-	/* It was settled already: it becomes a volume, and nothing is removed. */
-	answer(world, -EALREADY);
-	assert_false(made(world)->origin.is_unfinished);
+	answer(world, 0);
+	assert_true(made(world)->object->meta.deletes);
 	assert_int_equal(world->count, world->answered);
 	assert_string_equal(volume(world)->origin.moved_to, "");
+}
+
+/* Also when it is settled: the claim never had it. */
+static void a_move_that_is_called_off_before_the_switch_is_taken_back(void **state)
+{
+	struct world *world = *state;
+
+	begin_move(world);
+	answer(world, 0);
+	answer(world, 0);
+	put(world, BOUND_CLAIM(""));
+	settle(world);
+	(void) assert_ordered(world, DIRECTORY_SETTLE);
+	answer(world, 0);
+	assert_true(assert_ordered(world, DIRECTORY_UNMAKE)->is_unused);
+	answer(world, 0);
+	assert_true(made(world)->object->meta.deletes);
+	assert_int_equal(volume(world)->reclaim_policy, RECLAIM_DELETE);
+}
+
+/* Whether it had the new volume is not known: that becomes one, and nothing is removed. */
+static void a_claim_that_is_gone_takes_nothing_that_is_settled(void **state)
+{
+	struct world *world = *state;
+	cleanup_object const struct object *free = NULL;
+	char name[CLAIM_MOVE_NAME_BYTES];
+
+	begin_move(world);
+	answer(world, 0);
+	answer(world, 0);
+	(void) claim_move_name(claim(world)->object, name);
+	assert_int_equal(object_edit(claim(world)->object, remove_finalizers, NULL, &free, NULL),
+			 0);
+	assert_int_equal(world_update(&world->store, free), 0);
+	assert_int_equal(world_delete(&world->store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c"), 0);
+	settle(world);
+	answer(world, 0);
+	assert_false(assert_ordered(world, DIRECTORY_UNMAKE)->is_unused);
+	answer(world, -EALREADY);
+	assert_false(store_get(world->store.store, KIND_PERSISTENT_VOLUME, "", name)
+			     ->persistent_volume->origin.is_unfinished);
+	assert_int_equal(world->count, world->answered);
 }
 
 /* A pod may have written to the old volume in between. */
@@ -369,6 +410,8 @@ int main(void)
 		TEST(nothing_is_moved_before_all_is_read),
 		TEST(what_cannot_be_made_is_taken_back),
 		TEST(a_move_that_is_called_off_is_taken_back),
+		TEST(a_move_that_is_called_off_before_the_switch_is_taken_back),
+		TEST(a_claim_that_is_gone_takes_nothing_that_is_settled),
 		TEST(a_copy_from_before_is_not_taken),
 		TEST(another_class_begins_again),
 		TEST(a_volume_of_that_name_is_not_filled),
