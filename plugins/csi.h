@@ -62,8 +62,8 @@ int csi_step_path(const struct csi_step *step, const char *relative, char **ret,
 
 /* The stage that comes first of a set-up: checks, then asks what the driver can do. @data begins
  * with a step. */
-int csi_step_start_ask(void *data, struct stage_report *report,
-		       void (*finish)(void *token, int result), void *token);
+int csi_step_start_request(void *data, struct stage_report *report,
+			   void (*finish)(void *token, int result), void *token);
 /* NodePublishVolume, and NodeExpandVolume behind it where the volume is to be larger. */
 int csi_step_start_publish(struct csi_step *step, const char *staging_path,
 			   const struct csi_stage_end *end);

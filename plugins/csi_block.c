@@ -103,7 +103,7 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 			  struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the staging directory", prepare_device),
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
 		WORKER_STAGE("look at what it staged", end_stage),
@@ -216,7 +216,7 @@ int csi_new_block_mapper(const struct volume_request *request, struct stage_list
 			 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the device's directory", prepare_target),
 		LOOP_STAGE("have the driver publish it", start_publish),
 		WORKER_STAGE("map the device", map_device),

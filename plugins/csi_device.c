@@ -66,7 +66,7 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the staging directory", prepare_staging),
 		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
 		WORKER_STAGE("look at what it staged", check_staging),

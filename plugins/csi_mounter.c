@@ -216,7 +216,7 @@ int csi_new_mounter(const struct volume_request *request, struct stage_list *ret
 		    struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_ask),
+		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the volume", prepare_volume),
 		LOOP_STAGE("have the driver publish it", start_publish),
 		WORKER_STAGE("look at what it published", check_place),

@@ -110,8 +110,8 @@ int csi_step_path(const struct csi_step *step, const char *relative, char **ret,
 		    : failed(reterr, -ENOMEM, "cannot build the path of '%s'", step->volume.name);
 }
 
-int csi_step_start_ask(void *data, struct stage_report *report,
-		       void (*finish)(void *token, int result), void *token)
+int csi_step_start_request(void *data, struct stage_report *report,
+			   void (*finish)(void *token, int result), void *token)
 {
 	struct csi_step *step = data;
 	const struct csi_stage_end end = { report, finish, token };

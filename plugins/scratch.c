@@ -174,7 +174,7 @@ int scratch_check_ready(const struct plugin_host *host, const struct scratch_nam
 }
 
 /* What was mounted when it became ready, or what was put there since. */
-static int check_look(const struct scratch *scratch, struct stage_report *report)
+static int recheck_mounted(const struct scratch *scratch, struct stage_report *report)
 {
 	cleanup_close int fd =
 		open_beneath(scratch->place.parent_fd, scratch->place.name, O_PATH | O_DIRECTORY,
@@ -230,7 +230,7 @@ int scratch_check(struct scratch *scratch, struct stage_report *report)
 	if (ready <= 0)
 		return ready;
 	if (scratch->medium == MEDIUM_MEMORY && scratch->mounted) {
-		r = check_look(scratch, report);
+		r = recheck_mounted(scratch, report);
 		if (r < 0)
 			return r;
 	}

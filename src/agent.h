@@ -158,13 +158,13 @@ int agent_plan_containers(struct agent *agent, const struct container_mounts_req
 
 /* ---- driver_call ---- */
 
-/* driver_call_start() with the agent's drivers; for driver_call_leave(). */
+/* driver_call_start() with the agent's drivers; for driver_call_cancel(). */
 int agent_call_driver(struct agent *agent, const struct driver_call_request *request,
 		      struct driver_call **ret, struct failure *reterr);
 
 /* ---- who uses a volume ---- */
 
-/* volume_users_search() of inuse/volume_users_search.h; for volume_users_search_leave(). */
+/* volume_users_search() of inuse/volume_users_search.h; for volume_users_search_cancel(). */
 int agent_search_users(struct agent *agent, const char *volume, volume_users_search_fn *done,
 		       void *userdata, struct volume_users_search **ret);
 
@@ -177,6 +177,6 @@ int agent_search_users(struct agent *agent, const char *volume, volume_users_sea
  * mount/holders/mount_force.h, and who may ask in api/auth/authorize.c. The loop thread only.
  */
 
-/* unstage_call_new() of inuse/inuse.h; for unstage_call_leave(). */
+/* unstage_call_new() of inuse/inuse.h; for unstage_call_cancel(). */
 int agent_force_unstage(struct agent *agent, const struct unstage_call_request *request,
 			struct unstage_call **ret);

@@ -106,8 +106,8 @@ int exec_step_unmount(const struct exec_step *step, const char *path, struct sta
 int exec_step_expand(void *data, struct stage_report *report);
 
 /* Slot ask_metrics: -EOPNOTSUPP unless its settings say that it gives them. */
-int exec_ask_metrics(const struct volume_request *request, struct volume_metrics *ret,
-		     struct failure *reterr);
+int exec_request_metrics(const struct volume_request *request, struct volume_metrics *ret,
+			 struct failure *reterr);
 
 /* ---- exec_device.c, exec_mounter.c ---- */
 

@@ -68,8 +68,8 @@ static int take_metrics(const struct cJSON *answer, const char *name, struct vol
 	return 0;
 }
 
-int exec_ask_metrics(const struct volume_request *request, struct volume_metrics *ret,
-		     struct failure *reterr)
+int exec_request_metrics(const struct volume_request *request, struct volume_metrics *ret,
+			 struct failure *reterr)
 {
 	struct stage_report report = { .failure = { .error = 0 } };
 	cleanup_json struct cJSON *answer = NULL;

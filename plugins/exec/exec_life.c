@@ -146,7 +146,7 @@ static void check_stats(struct life *life, const struct volume_request *request)
 {
 	struct volume_metrics metrics = { 0 };
 	struct failure failure = { .error = 0 };
-	int r = exec_ask_metrics(request, &metrics, &failure);
+	int r = exec_request_metrics(request, &metrics, &failure);
 
 	if (r == 0)
 		say(life, false, "stats", "%llu of %llu bytes used",

@@ -100,7 +100,7 @@ const struct volume_plugin exec_volume_plugin = {
 	.new_device_unmounter = exec_new_device_unmounter,
 	.get_path = pod_target_get_path,
 	.get_device_mount_path = get_device_mount_path,
-	.ask_metrics = exec_ask_metrics,
+	.ask_metrics = exec_request_metrics,
 	.traits = VOLUME_GROWS,
 	.get_found_name = get_found_name,
 };

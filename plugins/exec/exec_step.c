@@ -191,7 +191,7 @@ static int fail_call(struct stage_report *report, enum error_class error_class, 
 }
 
 /* @ret: with EXEC_DONE */
-static int judge_answer(const struct plugin_answer *answer, struct cJSON **ret,
+static int check_answer(const struct plugin_answer *answer, struct cJSON **ret,
 			struct stage_report *report)
 {
 	static const struct json_limits limits = { .bytes = PLUGIN_ANSWER_BYTES_MAX, .depth = 8 };
@@ -270,7 +270,7 @@ static int run_call(const struct exec_program *program, const char *request, int
 		report->error_class = answer.has_run ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		return r;
 	}
-	r = judge_answer(&answer, &tree, report);
+	r = check_answer(&answer, &tree, report);
 	if (r == EXEC_DONE && asked->ret_mount_fd)
 		*asked->ret_mount_fd = TAKE_FD(answer.mount_fd);
 	if (r == EXEC_DONE && asked->ret_answer)

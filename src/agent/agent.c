@@ -206,7 +206,7 @@ static int make_tables(struct agent *agent, struct failure *reterr)
 		r = desired_new(agent->dirty, &agent->desired);
 	if (r >= 0)
 		r = actual_new(agent->dirty, &agent->actual);
-	agent_lend_tables(agent);
+	agent_fill_options(agent);
 	if (r >= 0)
 		r = agent_open_drivers(agent);
 	if (r >= 0)
@@ -291,7 +291,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 	};
 	int r = operations_new(&options, &agent->operations);
 
-	desired_lend_objects(agent->desired, &objects);
+	desired_set_objects(agent->desired, &objects);
 	if (r >= 0)
 		r = unstage_calls_open(&agent->holds);
 	if (r >= 0)
@@ -313,7 +313,7 @@ static int end_holds_by_status(const struct object *pod, void *userdata)
 	return 0;
 }
 
-static void on_looked(void *userdata, const struct object *pod)
+static void on_synced(void *userdata, const struct object *pod)
 {
 	struct agent *agent = userdata;
 
@@ -393,7 +393,7 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.desired = agent->desired,
 		.actual = agent->actual,
 		.node_name = agent->config->node_name,
-		.looked = on_looked,
+		.synced = on_synced,
 		.renewed = on_renewed,
 		.must_wait = agent_pod_must_wait,
 		.explain_claim = agent_explain_claim,

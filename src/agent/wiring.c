@@ -83,7 +83,7 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 		.workers = &agent->pools.workers,
 		.record = agent_record_event,
 		.changed = pod_changed,
-		.looked = request_turn,
+		.checked = request_turn,
 		.userdata = agent,
 	};
 
@@ -92,7 +92,7 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 
 /* ---- status/ ---- */
 
-static void lend_to_inuse(struct agent *agent);
+static void fill_inuse_options(struct agent *agent);
 
 static bool explain_idle(void *userdata, const struct object *pod, struct failure *ret)
 {
@@ -112,9 +112,9 @@ static void add_users(void *userdata, const struct volume_row *row, struct failu
 			    row->pod_uid, text);
 }
 
-void agent_lend_tables(struct agent *agent)
+void agent_fill_options(struct agent *agent)
 {
-	lend_to_inuse(agent);
+	fill_inuse_options(agent);
 	agent->views.tables = (struct volume_tables){ .desired = agent->desired,
 						      .actual = agent->actual,
 						      .operations = &agent->operations,
@@ -377,7 +377,7 @@ static void enforced(void *userdata, bool lazy, unsigned int count)
 	metrics_note_enforced(((struct agent *) userdata)->views.metrics, lazy, count);
 }
 
-static void lend_to_inuse(struct agent *agent)
+static void fill_inuse_options(struct agent *agent)
 {
 	agent->holds.with = (struct inuse_options){
 		.event = agent->event,

@@ -28,7 +28,7 @@ int agent_note_unfinished(void *userdata, const char *unique_name, const char *p
 			  enum unfinished unfinished, struct failure *reterr);
 
 /* What views and reports are made of, once there are tables. */
-void agent_lend_tables(struct agent *agent);
+void agent_fill_options(struct agent *agent);
 
 /* Questions of controllers; @userdata is the agent. May something of this volume be mounted, be
  * about to be, or have been left here by another agent? Have all sources of objects delivered all

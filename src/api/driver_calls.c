@@ -30,7 +30,7 @@ static void question_abandon(void *work)
 {
 	struct question *question = work;
 
-	driver_call_leave(question->call);
+	driver_call_cancel(question->call);
 	free(question);
 }
 

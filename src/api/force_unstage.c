@@ -23,7 +23,7 @@ static void force_abandon(void *work)
 {
 	struct force *force = work;
 
-	unstage_call_leave(force->call);
+	unstage_call_cancel(force->call);
 	free(force);
 }
 

@@ -37,7 +37,7 @@ static void call_abandon(void *work)
 	if (call->wait)
 		mount_wait_cancel(call->wait);
 	if (call->plan)
-		container_mounts_leave(call->plan);
+		container_mounts_cancel(call->plan);
 	free(call);
 }
 

@@ -23,7 +23,7 @@ static void question_abandon(void *work)
 {
 	struct question *question = work;
 
-	statistics_leave(question->call);
+	statistics_cancel(question->call);
 	free(question);
 }
 

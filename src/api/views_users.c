@@ -21,7 +21,7 @@ static void question_abandon(void *work)
 {
 	struct question *question = work;
 
-	volume_users_search_leave(question->ask);
+	volume_users_search_cancel(question->ask);
 	free(question);
 }
 

@@ -51,7 +51,7 @@ struct registration {
 
 /* ---- requests and pauses ---- */
 
-static void begin_look(struct registration *registration);
+static void check_identity(struct registration *registration);
 static void renew(struct registration *registration);
 
 static void later(struct registration *registration, uint64_t msec)
@@ -236,7 +236,7 @@ static void on_renewed(struct registration *registration, const struct http_answ
 	/* It was written or deleted: by which agent, is looked up at once. */
 	if (answer->error == 0 && (answer->status == 409 || answer->status == 404)) {
 		registration->is_held = false;
-		begin_look(registration);
+		check_identity(registration);
 		return;
 	}
 	tree = is_success(answer) ? read_answer(answer, "Lease") : NULL;
@@ -405,7 +405,7 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 		ask(registration, "GET", path, NULL, on_node);
 }
 
-static void begin_look(struct registration *registration)
+static void check_identity(struct registration *registration)
 {
 	if (identity_check_start(registration->cluster, on_identity, registration,
 				 &registration->check) < 0)
@@ -419,7 +419,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (registration->is_held && !identity_is_other(registration->cluster->identity))
 		renew(registration);
 	else
-		begin_look(registration);
+		check_identity(registration);
 	return 0;
 }
 

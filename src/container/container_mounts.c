@@ -32,7 +32,7 @@
 enum { PLAN_WAIT_USEC = 5 * 1000000 };
 
 /* A volume with strings of its own, for it goes to another thread. */
-struct looked_volume {
+struct planned_volume {
 	struct container_volume volume;
 	char *name, *path, *image; /* image NULL: none */
 };
@@ -47,7 +47,7 @@ struct container_mounts_call {
 	struct subpath_call *subpaths; /* while they are being bound */
 	struct container_sub_path *sub_paths;
 	size_t sub_path_count;
-	struct looked_volume *volumes;
+	struct planned_volume *volumes;
 	size_t volume_count;
 	bool on_worker, was_run;
 	sd_event_source *timer;
@@ -97,48 +97,48 @@ static bool can_relabel(const struct volume_spec *spec)
 }
 
 /* A runtime gets the device itself, not the link that leads to it. */
-static int check_device(struct looked_volume *looked, struct failure *reterr)
+static int check_device(struct planned_volume *volume, struct failure *reterr)
 {
-	cleanup_close int fd = open(looked->path, O_PATH | O_CLOEXEC);
+	cleanup_close int fd = open(volume->path, O_PATH | O_CLOEXEC);
 	char link[64], device[PATH_MAX];
 	struct stat found;
 	ssize_t length;
 
 	if (fd < 0 || fstat(fd, &found) < 0)
-		return failed(reterr, -errno, "volume '%s': cannot inspect '%s'", looked->name,
-			      looked->path);
+		return failed(reterr, -errno, "volume '%s': cannot inspect '%s'", volume->name,
+			      volume->path);
 	if (!S_ISBLK(found.st_mode))
-		return failed(reterr, -ENOTBLK, "volume '%s': '%s'", looked->name, looked->path);
+		return failed(reterr, -ENOTBLK, "volume '%s': '%s'", volume->name, volume->path);
 	(void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	length = readlink(link, device, sizeof(device) - 1);
 	if (length < 0 || found.st_nlink == 0)
 		return failed(reterr, length < 0 ? -errno : -ENODEV,
-			      "volume '%s': cannot determine which device '%s' is", looked->name,
-			      looked->path);
+			      "volume '%s': cannot determine which device '%s' is", volume->name,
+			      volume->path);
 	device[length] = '\0';
-	free(looked->path);
-	looked->path = strdup(device);
-	if (!looked->path)
+	free(volume->path);
+	volume->path = strdup(device);
+	if (!volume->path)
 		return failed(reterr, -ENOMEM, "cannot inspect a device");
-	looked->volume.major = major(found.st_rdev);
-	looked->volume.minor = minor(found.st_rdev);
+	volume->volume.major = major(found.st_rdev);
+	volume->volume.minor = minor(found.st_rdev);
 	return 0;
 }
 
 /* A hostPath without a type need not be there: what becomes of that is the runtime's business. */
-static int check_mount(struct looked_volume *looked, struct failure *reterr)
+static int check_mount(struct planned_volume *volume, struct failure *reterr)
 {
 	struct statvfs found;
 
-	if (statvfs(looked->path, &found) < 0) {
+	if (statvfs(volume->path, &found) < 0) {
 		if (errno == ENOENT)
 			return 0;
-		return failed(reterr, -errno, "volume '%s': cannot inspect '%s'", looked->name,
-			      looked->path);
+		return failed(reterr, -errno, "volume '%s': cannot inspect '%s'", volume->name,
+			      volume->path);
 	}
-	looked->volume.noexec = found.f_flag & ST_NOEXEC;
-	looked->volume.nosuid = found.f_flag & ST_NOSUID;
-	looked->volume.nodev = found.f_flag & ST_NODEV;
+	volume->volume.noexec = found.f_flag & ST_NOEXEC;
+	volume->volume.nosuid = found.f_flag & ST_NOSUID;
+	volume->volume.nodev = found.f_flag & ST_NODEV;
 	return 0;
 }
 
@@ -148,16 +148,16 @@ static struct worker_pool *check_volumes(struct worker_job *job)
 	int r = 0;
 
 	for (size_t i = 0; i < call->volume_count && r == 0; i++) {
-		struct looked_volume *looked = &call->volumes[i];
+		struct planned_volume *volume = &call->volumes[i];
 
-		if (!looked->image)
-			r = looked->volume.block ? check_device(looked, &call->failure)
-						 : check_mount(looked, &call->failure);
-		looked->volume.relabel =
-			looked->volume.relabel && call->owner->with.host->has_selinux;
-		looked->volume.name = looked->name;
-		looked->volume.path = looked->path;
-		looked->volume.image = looked->image;
+		if (!volume->image)
+			r = volume->volume.block ? check_device(volume, &call->failure)
+						 : check_mount(volume, &call->failure);
+		volume->volume.relabel =
+			volume->volume.relabel && call->owner->with.host->has_selinux;
+		volume->volume.name = volume->name;
+		volume->volume.path = volume->path;
+		volume->volume.image = volume->image;
 	}
 	call->was_run = true;
 	return NULL;
@@ -188,7 +188,7 @@ static int make_plan(const struct container_mounts_call *call, struct container_
 
 static void go_on_with_pod(struct pod_mounts *owner, const struct object *pod);
 
-static void on_looked(struct worker_job *job)
+static void on_checked(struct worker_job *job)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
 	struct container_mounts_call *call = (struct container_mounts_call *) job;
@@ -217,7 +217,7 @@ static int count_row(const struct volume_row *row, void *userdata)
 static int add_row(const struct volume_row *row, void *userdata)
 {
 	struct container_mounts_call *call = userdata;
-	struct looked_volume *looked = &call->volumes[call->volume_count];
+	struct planned_volume *volume = &call->volumes[call->volume_count];
 	struct volume_attributes attributes;
 	const struct volume_spec *spec;
 	const struct persistent_volume *pv;
@@ -227,22 +227,22 @@ static int add_row(const struct volume_row *row, void *userdata)
 	spec = &row->want_pod->spec;
 	pv = spec_pv(spec);
 	attributes = row->want->plugin->get_attributes(spec);
-	looked->volume = (struct container_volume){
+	volume->volume = (struct container_volume){
 		.read_only = spec->read_only || attributes.read_only,
 		.relabel = attributes.managed && attributes.selinux_relabel && can_relabel(spec),
 		.block = spec->block,
 		.has_group = pv && pv->has_gid,
 		.group = pv ? pv->gid : 0,
 	};
-	looked->name = strdup(row->outer_name);
-	looked->path = strdup(row->have_pod->path);
+	volume->name = strdup(row->outer_name);
+	volume->path = strdup(row->have_pod->path);
 	call->volume_count++;
 	if (!pv && spec->source->source == SOURCE_IMAGE) {
-		looked->image = strdup(spec->source->image);
-		if (!looked->image)
+		volume->image = strdup(spec->source->image);
+		if (!volume->image)
 			return -ENOMEM;
 	}
-	return looked->name && looked->path ? 0 : -ENOMEM;
+	return volume->name && volume->path ? 0 : -ENOMEM;
 }
 
 static int collect_volumes(struct container_mounts_call *call)
@@ -284,7 +284,7 @@ static int copy_sub_paths(struct container_mounts_call *call, const struct bound
 
 /* The first of this pod that waits goes to a worker, with what is mounted now. Return: false: it
  * could not, and has ended. */
-static bool begin_look(struct container_mounts_call *call)
+static bool begin_plan(struct container_mounts_call *call)
 {
 	struct failure no_memory;
 	int r = collect_volumes(call);
@@ -307,7 +307,7 @@ static void go_on_with_pod(struct pod_mounts *owner, const struct object *pod)
 	(void) object_ref(pod); /* a call that ends lets go of it */
 	DL_FOREACH_SAFE2(owner->plans, call, next, next)
 	if (strcmp(call->pod->meta.uid, pod->meta.uid) == 0 &&
-	    (call->on_worker || begin_look(call)))
+	    (call->on_worker || begin_plan(call)))
 		break;
 	(void) object_unref(pod);
 }
@@ -361,7 +361,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 	if (!done)
 		return 0;
 	explain_silence(call, &why);
-	container_mounts_leave(call);
+	container_mounts_cancel(call);
 	done(caller, -ETIMEDOUT, NULL, &why);
 	return 0;
 }
@@ -384,7 +384,7 @@ int container_mounts_plan(struct pod_mounts *owner, const struct container_mount
 	if (!call)
 		return -ENOMEM;
 	call->job.run = check_volumes;
-	call->job.done = on_looked;
+	call->job.done = on_checked;
 	call->owner = owner;
 	call->pod = object_ref(pod);
 	call->done = request->done;
@@ -405,14 +405,14 @@ int container_mounts_plan(struct pod_mounts *owner, const struct container_mount
 	return 0;
 }
 
-void container_mounts_leave(struct container_mounts_call *call)
+void container_mounts_cancel(struct container_mounts_call *call)
 {
 	assert(call);
 	call->done = NULL;
 	if (call->on_worker)
 		return; /* the end frees it */
 	if (call->subpaths)
-		subpaths_leave(call->subpaths);
+		subpaths_cancel(call->subpaths);
 	else
 		DL_DELETE2(call->owner->plans, call, previous, next);
 	call_free(call);

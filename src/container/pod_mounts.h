@@ -88,7 +88,7 @@ typedef void subpaths_fn(void *userdata, int error, const struct bound_subpaths 
 /**
  * subpaths_prepare - have the subPath and subPathExpr mounts of a pod's containers bound
  * @container: name; NULL: all of them
- * @ret:       for subpaths_leave(), until @done was called
+ * @ret:       for subpaths_cancel(), until @done was called
  *
  * What is bound already stays, so calling again is cheap; a container without a subPath is done at
  * once. The volumes have to be mounted before. Calls for one pod come one after the other, and no
@@ -99,7 +99,7 @@ typedef void subpaths_fn(void *userdata, int error, const struct bound_subpaths 
 int subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const char *container,
 		     subpaths_fn *done, void *userdata, struct subpath_call **ret);
 /* The caller left: @done is not called any more. Not after it was called. */
-void subpaths_leave(struct subpath_call *call);
+void subpaths_cancel(struct subpath_call *call);
 
 /* ---- what containers are to be given ---- */
 
@@ -123,11 +123,11 @@ struct container_mounts_call;
 /**
  * container_mounts_plan - bind the sub-paths of a pod's containers and say what they are to be
  * given
- * @ret: for container_mounts_leave(), until done was called
+ * @ret: for container_mounts_cancel(), until done was called
  *
  * Return: 0; -ENOENT no such pod, or no such container in it; -ENOBUFS too many calls; -ENOMEM.
  */
 int container_mounts_plan(struct pod_mounts *owner, const struct container_mounts_request *request,
 			  struct container_mounts_call **ret);
 /* The caller left: done is not called any more. Not after it was called. */
-void container_mounts_leave(struct container_mounts_call *call);
+void container_mounts_cancel(struct container_mounts_call *call);

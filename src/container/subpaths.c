@@ -348,7 +348,7 @@ int subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const char *
 }
 
 /* What runs goes on: it does no harm, and the next call finds it done. */
-void subpaths_leave(struct subpath_call *call)
+void subpaths_cancel(struct subpath_call *call)
 {
 	assert(call && call->done);
 	call->done = NULL;

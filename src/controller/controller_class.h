@@ -35,7 +35,7 @@ struct controller_class {
 	const char *what;                 /* waits where there is no memory, for people: "claims" */
 	unsigned int kinds;               /* set of 1 << enum object_kind; 0: it watches nothing */
 	struct reflector_list lists[CONTROLLER_LISTS_MAX]; /* ended by a NULL function */
-	/* Ended by a NULL look(); event, priority, store and userdata are filled in, and 1 s and
+	/* Ended by a NULL sync(); event, priority, store and userdata are filled in, and 1 s and
 	 * 300 s, which are the CSI sidecars', where there is no back-off. */
 	struct work_queue_options queues[CONTROLLER_QUEUES_MAX];
 	int (*open)(void *controller);   /* before the queues are made */
@@ -49,7 +49,7 @@ struct controller_class {
 
 	/* Of the CSI controllers, see csi_controller.h. */
 	void (*driver_changed)(void *controller, const char *driver);
-	void (*look_again)(void *controller);
+	void (*resync)(void *controller);
 	void (*room_changed)(void *controller, const char *driver);
 };
 

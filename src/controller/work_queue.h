@@ -81,7 +81,7 @@ void work_item_due(struct work_item *item);
 /* Look at all that are due, and at those that these make due; nothing while it runs already. */
 void work_queue_run(struct work_queue *queue);
 
-/* Something of it is under way: from look(), or after its end, before the next run. */
+/* Something of it is under way: from sync(), or after its end, before the next run. */
 void work_item_begin(struct work_item *item);
 /* That is over: it is due again. The caller runs the queue when it has taken the answer. Return:
  * false: the queue was freed, and now the item is. */
@@ -108,7 +108,7 @@ void work_item_edit(struct work_item *item, const struct object *object,
 		    int (*change)(struct cJSON *tree, void *userdata), void *userdata);
 void work_item_delete(struct work_item *item, const struct object *object);
 
-/* It failed: it is due again after a while. look() asks work_item_backs_off() before it begins
+/* It failed: it is due again after a while. sync() asks work_item_backs_off() before it begins
  * again, because changes make it due earlier. */
 void work_item_failed(struct work_item *item);
 bool work_item_backs_off(const struct work_item *item);

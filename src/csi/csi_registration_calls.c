@@ -97,7 +97,7 @@ static void keep_ascii(char *text)
 			*text = '?';
 }
 
-static void on_told(void *userdata, const struct csi_reply *reply)
+static void on_notified(void *userdata, const struct csi_reply *reply)
 {
 	struct registration *one = userdata;
 
@@ -119,7 +119,7 @@ int registration_report(struct registration *one, bool registered)
 		.method = REGISTRATION_NOTIFY_STATUS,
 		.message = &message.base,
 		.timeout_usec = NOTIFY_LIMIT_USEC,
-		.done = on_told,
+		.done = on_notified,
 	};
 	int r;
 

@@ -85,7 +85,7 @@ int driver_call_start(struct csi_drivers *drivers, const struct driver_call_requ
 	return r;
 }
 
-void driver_call_leave(struct driver_call *call)
+void driver_call_cancel(struct driver_call *call)
 {
 	assert(call);
 	(void) csi_call_cancel(call->call);

@@ -37,4 +37,4 @@ int driver_call_start(struct csi_drivers *drivers, const struct driver_call_requ
 		      struct driver_call **ret, struct failure *reterr);
 /* The caller left: done is not called any more; the driver's call is cancelled. Not after it
  * was called. */
-void driver_call_leave(struct driver_call *call);
+void driver_call_cancel(struct driver_call *call);

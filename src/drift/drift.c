@@ -101,7 +101,8 @@ static void delay_healing(struct drift_mount *mount, uint64_t now_usec)
 }
 
 /* How long mounting takes is counted from here, and not from the day that the pod came. */
-static void want_anew(const struct drift *drift, const struct drift_mount *mount, uint64_t now_usec)
+static void restart_request_time(const struct drift *drift, const struct drift_mount *mount,
+				 uint64_t now_usec)
 {
 	struct desired_volume *want = desired_find(drift->options.desired, mount->unique_name);
 	struct desired_pod *pod =
@@ -123,7 +124,7 @@ void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind
 	mount->data_lost = (kind == DRIFT_UNMOUNTED || kind == DRIFT_MOVED) &&
 			   drift_lives_in_mount(drift, mount->unique_name, uid_or_null(mount));
 	delay_healing(mount, now);
-	want_anew(drift, mount, now);
+	restart_request_time(drift, mount, now);
 	drift->seen[kind]++;
 	drift_report_begin(drift, mount);
 	drift->options.changed(drift->options.userdata, mount->pod_uid);
@@ -146,7 +147,7 @@ void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind 
 	bool was_hidden = mount->kind == DRIFT_COVERED;
 
 	if (is_worked_on(drift, mount)) {
-		drift->look_again = true; /* the step may end as if nothing had happened */
+		drift->check_again = true; /* the step may end as if nothing had happened */
 		return;
 	}
 	drift_index_set_id(drift, mount, 0);
@@ -220,7 +221,7 @@ void drift_note_other(struct drift *drift, const struct mount_entry *other, pid_
 	if (other->mount_id == drift->root_id || drift_index_by_id(drift, other->mount_id))
 		return;
 	if (mount && is_worked_on(drift, mount)) {
-		drift->look_again = true; /* it may be the mount that is being made */
+		drift->check_again = true; /* it may be the mount that is being made */
 		return;
 	}
 	/* From before the start, and no step has confirmed it yet: this may be the volume itself.
@@ -364,12 +365,12 @@ static void on_altered(void *userdata, bool sure)
 
 /* What was there before the start is compared first: nothing is taken away before a foreign
  * mount on top of it was seen, and no memory is made again under a container. */
-static bool waits_for_first_look(const struct drift *drift, const struct step *step)
+static bool waits_for_first_check(const struct drift *drift, const struct step *step)
 {
 	const struct actual_pod *pod =
 		step->have && step->pod_uid ? actual_find_pod(step->have, step->pod_uid) : NULL;
 
-	if (drift->looked)
+	if (drift->checked)
 		return false;
 	return step_takes_down(step->kind) ||
 	       (pod && pod->from_rebuild &&
@@ -398,7 +399,7 @@ bool drift_passes(void *userdata, const struct step *step)
 	if (!drift || step->kind == STEP_FORGET)
 		return true;
 	drift_own_work(drift);
-	if (drift->root_lost || waits_for_first_look(drift, step))
+	if (drift->root_lost || waits_for_first_check(drift, step))
 		return false;
 	mount = drift_index_find(drift, step->unique_name, step->pod_uid);
 	if (!mount || mount->kind == DRIFT_NONE || mount->kind == DRIFT_REMOUNTED)
@@ -444,9 +445,9 @@ void drift_step_ended(void *userdata, const struct operation_ended *ended)
 	if (!drift)
 		return;
 	drift_own_work(drift);
-	if (drift->look_again)
+	if (drift->check_again)
 		drift_request_check(drift, CHECK_ALL, false);
-	drift->look_again = false;
+	drift->check_again = false;
 	if (result->error < 0)
 		return;
 	if (result->kind == STEP_PUBLISH || result->kind == STEP_STAGE)
@@ -466,7 +467,7 @@ void drift_forget(void *userdata, const char *unique_name, const char *pod_uid)
 
 bool drift_is_checking(const struct drift *drift)
 {
-	return drift && !drift->looked;
+	return drift && !drift->checked;
 }
 
 static void on_due(void *userdata, struct retry_entry *entry)

@@ -41,7 +41,7 @@ struct drift_options {
 	/* A volume of the pod is not mounted as it was. */
 	void (*changed)(void *userdata, const char *pod_uid);
 	/* The first look is over: steps that waited for it may begin. */
-	void (*looked)(void *userdata);
+	void (*checked)(void *userdata);
 	void *userdata;
 };
 

@@ -2,7 +2,7 @@
 /*
  * drift_check - looks at mounts that others may have changed, and at new ones of others
  *
- * Looks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
+ * Checks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
  * urgent wait until podvold's own mounting is over.
  */
 #include "drift/drift_jobs.h"
@@ -21,9 +21,9 @@ enum {
 	IDENTITIES_MAX = 1024, /* in one job */
 };
 
-/* ---- looks ---- */
+/* ---- checks ---- */
 
-static int work_look(struct drift_job *job, struct failure *reterr)
+static int run_check(struct drift_job *job, struct failure *reterr)
 {
 	return job->all ? mount_compare_all(job->known, job->known_count, job->root->path,
 					    job->root_id, &job->seen, reterr)
@@ -69,21 +69,21 @@ static void note_fate(struct drift *drift, const struct known_mount *known)
 }
 
 /* Steps waited for this one. @seen: NULL when it failed. */
-static void first_look_over(struct drift *drift, const struct table_entries *seen)
+static void first_check_done(struct drift *drift, const struct table_entries *seen)
 {
 	const struct actual_volume *volume = actual_first(drift->options.actual);
 
 	if (seen)
 		drift_note_first(drift, seen);
-	drift->looked = true;
+	drift->checked = true;
 	for (; volume; volume = volume->hh.next)
 		(void) dirty_add(drift->options.dirty, volume->unique_name);
-	drift->options.looked(drift->options.userdata);
+	drift->options.checked(drift->options.userdata);
 }
 
 static void schedule(struct drift_jobs *jobs);
 
-static void note_look(struct drift_job *job)
+static void apply_check(struct drift_job *job)
 {
 	const struct drift_culprit unknown = { 0 };
 	struct drift *drift = job->drift;
@@ -102,7 +102,7 @@ static void note_look(struct drift_job *job)
 		note_covers(drift, &job->seen);
 	}
 	if (job->first)
-		first_look_over(drift, job->result == 0 ? &job->seen : NULL);
+		first_check_done(drift, job->result == 0 ? &job->seen : NULL);
 }
 
 static void on_done(struct drift_job *job)
@@ -110,11 +110,11 @@ static void on_done(struct drift_job *job)
 	struct drift_jobs *jobs = job->drift->jobs;
 	uint64_t began_usec = drift_thread_cpu_usec();
 
-	jobs->look = NULL;
+	jobs->check = NULL;
 	jobs->check_ended_usec = monotonic_usec();
 	jobs->check_cost_usec = job->cpu_usec;
-	job->drift->looks++;
-	note_look(job);
+	job->drift->checks++;
+	apply_check(job);
 	jobs->check_cost_usec += drift_thread_cpu_usec() - began_usec;
 	schedule(jobs);
 }
@@ -152,30 +152,30 @@ static int copy_known(struct drift_job *job)
 	return 0;
 }
 
-static void begin_look(struct drift_jobs *jobs)
+static void begin_check(struct drift_jobs *jobs)
 {
-	struct drift_job *job = drift_job_new(jobs->drift, work_look, on_done);
+	struct drift_job *job = drift_job_new(jobs->drift, run_check, on_done);
 
 	if (!job) { /* the next change asks again */
-		jobs->drift->looked = true;
+		jobs->drift->checked = true;
 		return;
 	}
 	job->all = jobs->wanted == CHECK_ALL;
-	job->first = !jobs->drift->looked;
+	job->first = !jobs->drift->checked;
 	jobs->wanted = CHECK_NONE;
 	jobs->at_once = false;
 	jobs->wanted_usec = 0;
 	if (copy_known(job) < 0) {
-		jobs->drift->looked = true;
+		jobs->drift->checked = true;
 		drift_job_free(job);
 		return;
 	}
-	jobs->look = job;
+	jobs->check = job;
 	if (!drift_job_submit(job))
-		jobs->look = NULL;
+		jobs->check = NULL;
 }
 
-/* ---- when to look ---- */
+/* ---- when to check ---- */
 
 static uint64_t due_usec(const struct drift_jobs *jobs)
 {
@@ -200,25 +200,25 @@ static void schedule(struct drift_jobs *jobs)
 {
 	uint64_t due = due_usec(jobs);
 
-	if (jobs->wanted == CHECK_NONE || jobs->look)
+	if (jobs->wanted == CHECK_NONE || jobs->check)
 		return;
 	if (due <= monotonic_usec()) {
-		begin_look(jobs);
+		begin_check(jobs);
 		return;
 	}
 	if (sd_event_source_set_time(jobs->timer, due) < 0 ||
 	    sd_event_source_set_enabled(jobs->timer, SD_EVENT_ONESHOT) < 0)
-		begin_look(jobs);
+		begin_check(jobs);
 }
 
-void drift_request_check(struct drift *drift, enum drift_check look, bool at_once)
+void drift_request_check(struct drift *drift, enum drift_check check, bool at_once)
 {
 	struct drift_jobs *jobs = drift->jobs;
 
 	if (jobs->wanted == CHECK_NONE)
 		jobs->wanted_usec = monotonic_usec();
-	if (look > jobs->wanted)
-		jobs->wanted = look;
+	if (check > jobs->wanted)
+		jobs->wanted = check;
 	jobs->at_once = jobs->at_once || at_once;
 	schedule(jobs);
 }

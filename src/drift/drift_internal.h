@@ -65,11 +65,11 @@ struct drift {
 	uint64_t root_id;       /* of the root directory's mount */
 	uint64_t root_cover_id; /* of what hides it; 0 nothing */
 	bool root_lost;         /* until it is bound again */
-	bool looked;            /* the first look is over */
-	bool look_again;        /* when the step that is under way has ended */
+	bool checked;           /* the first check is over */
+	bool check_again;       /* when the step that is under way has ended */
 	size_t covered;         /* mounts with a cover_id */
 	uint64_t seen[DRIFT_KINDS], healed[DRIFT_KINDS];
-	uint64_t looks;
+	uint64_t checks;
 };
 
 /* ---- drift_index.c ---- */
@@ -120,7 +120,7 @@ void drift_note_first(struct drift *drift, const struct table_entries *mounts);
 enum drift_check { CHECK_NONE, CHECK_ATTRIBUTES, CHECK_ALL };
 
 /* Soon; @at_once: nothing is expected to happen that would make it worth waiting. */
-void drift_request_check(struct drift *drift, enum drift_check look, bool at_once);
+void drift_request_check(struct drift *drift, enum drift_check check, bool at_once);
 /* podvold itself mounts or unmounts: looks that are not urgent wait for the end of it. */
 void drift_own_work(struct drift *drift);
 /* Which mounts are these? */

@@ -44,7 +44,7 @@ struct drift_jobs {
 	struct drift *drift;
 	struct drift_job *jobs; /* all that run */
 	sd_event_source *timer, *root_timer;
-	struct drift_job *look, *identity;
+	struct drift_job *check, *identity;
 	enum drift_check wanted;
 	bool at_once, folding;
 	uint64_t wanted_usec, own_usec, check_ended_usec, check_cost_usec;

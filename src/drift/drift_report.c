@@ -235,5 +235,5 @@ void drift_print_metrics(const struct drift *drift, FILE *file)
 	print_number(file, "podvol_mount_events_lost_total",
 		     "Times that the kernel's queue of events overflowed.", counts.overflows);
 	print_number(file, "podvol_mount_looks_total",
-		     "Times that mounts were looked at because something changed.", drift->looks);
+		     "Times that mounts were looked at because something changed.", drift->checks);
 }

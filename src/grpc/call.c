@@ -52,7 +52,7 @@ static struct grpc_call *call_free(struct grpc_call *call)
 	call->deadline = sd_event_source_disable_unref(call->deadline);
 	call->connect = sd_event_source_disable_unref(call->connect);
 	call->io = sd_event_source_disable_unref(call->io);
-	call->connecting = grpc_connector_leave(call->connecting);
+	call->connecting = grpc_connector_cancel(call->connecting);
 	call->fd = close_keep_errno(call->fd);
 	(void) grpc_session_free(call->session);
 	free(call->socket_path);
@@ -67,7 +67,7 @@ static void cleanup_call(struct grpc_call **call)
 /* The server's own clock may end a call as this one does and name it badly: Go's handlers return a
  * bare "context deadline exceeded", which arrives as Unknown. After the deadline this one decides.
  */
-static void judge_by_clock(const struct grpc_call *call, struct grpc_result *result)
+static void apply_deadline(const struct grpc_call *call, struct grpc_result *result)
 {
 	if (result->took_usec >= call->timeout_usec &&
 	    (result->code == GRPC_UNKNOWN || result->code == GRPC_CANCELLED))
@@ -80,11 +80,11 @@ static void finish(struct grpc_call *call, const struct grpc_result *ended)
 
 	result.was_sent = call->was_sent && ended->was_sent;
 	result.took_usec = monotonic_usec() - call->began_usec;
-	judge_by_clock(call, &result);
+	apply_deadline(call, &result);
 	call->deadline = sd_event_source_disable_unref(call->deadline);
 	call->connect = sd_event_source_disable_unref(call->connect);
 	call->io = sd_event_source_disable_unref(call->io);
-	call->connecting = grpc_connector_leave(call->connecting);
+	call->connecting = grpc_connector_cancel(call->connecting);
 	call->fd = close_keep_errno(call->fd);
 	calls_now--;
 	call->done(call->userdata, &result);
@@ -206,7 +206,7 @@ static int wait_for_room(struct grpc_call *call)
 	return r < 0 ? r : sd_event_source_set_priority(call->connect, SD_EVENT_PRIORITY_NORMAL);
 }
 
-static void begin_talk(struct grpc_call *call, int fd)
+static void begin_exchange(struct grpc_call *call, int fd)
 {
 	int r;
 
@@ -234,7 +234,7 @@ static void take_connection(struct grpc_call *call, int result, const struct fai
 			return;
 		fail(call, GRPC_UNAVAILABLE, failure.text);
 	} else if (result >= 0) {
-		begin_talk(call, result);
+		begin_exchange(call, result);
 	} else if (result != -EAGAIN || wait_for_room(call) < 0) {
 		fail(call, GRPC_UNAVAILABLE, failure.text);
 	}

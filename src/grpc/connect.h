@@ -44,7 +44,7 @@ struct grpc_connecting;
 
 /**
  * grpc_connector_start - connect to a path on a thread
- * @ret: for grpc_connector_leave(), until done was called, which is never before this returned
+ * @ret: for grpc_connector_cancel(), until done was called, which is never before this returned
  *
  * Return: 0; -ENOMEM, -EMFILE, -EAGAIN there can be no thread.
  */
@@ -52,4 +52,4 @@ int grpc_connector_start(sd_event *event, const char *path, grpc_connected_fn *d
 			 struct grpc_connecting **ret, struct failure *reterr);
 
 /* The caller waits no more; the thread is left to end by itself. Accepts NULL. Return: NULL. */
-struct grpc_connecting *grpc_connector_leave(struct grpc_connecting *connecting);
+struct grpc_connecting *grpc_connector_cancel(struct grpc_connecting *connecting);

@@ -152,7 +152,7 @@ int grpc_connector_start(sd_event *event, const char *path, grpc_connected_fn *d
 	return 0;
 }
 
-struct grpc_connecting *grpc_connector_leave(struct grpc_connecting *connecting)
+struct grpc_connecting *grpc_connector_cancel(struct grpc_connecting *connecting)
 {
 	if (!connecting)
 		return NULL;

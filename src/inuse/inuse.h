@@ -213,7 +213,7 @@ struct unstage_call_request {
 int unstage_call_new(struct inuse *inuse, const struct unstage_call_request *request,
 		     struct unstage_call **ret);
 /* The caller left: done is not called any more. Not after it was called. */
-void unstage_call_leave(struct unstage_call *call);
+void unstage_call_cancel(struct unstage_call *call);
 
 /* ---- takeover.c: pods that --takeover found, whose volumes are mounted and which no source lists
  * ---- */

@@ -205,7 +205,7 @@ static const struct failure *find_user(const struct takeover_search *search, con
 }
 
 /* What is said of a pod, once for each new answer. */
-static void say(struct takeover *takeover, const char *pod_uid, const char *text)
+static void report(struct takeover *takeover, const char *pod_uid, const char *text)
 {
 	struct takeover_word *word = takeover->words;
 	const struct log_subject subject = { .pod_uid = pod_uid };
@@ -236,8 +236,8 @@ static void say(struct takeover *takeover, const char *pod_uid, const char *text
 }
 
 /* Return: is the pod to be searched for again? */
-static bool judge(struct takeover *takeover, const struct takeover_search *search,
-		  const char *pod_uid)
+static bool check_owner(struct takeover *takeover, const struct takeover_search *search,
+			const char *pod_uid)
 {
 	struct inuse *inuse = takeover->inuse;
 	const struct failure *user = find_user(search, pod_uid);
@@ -265,7 +265,7 @@ static bool judge(struct takeover *takeover, const struct takeover_search *searc
 		pod_holds_end(inuse, hold, "is not in use");
 		return false;
 	}
-	say(takeover, pod_uid, text);
+	report(takeover, pod_uid, text);
 	return removes || (user && user->error != -EBUSY);
 }
 
@@ -280,7 +280,7 @@ static void search_done(struct worker_job *job)
 		/* As before an unstage. */
 		unstage_gate_log_hidden(search->hidden);
 		for (size_t i = 0; i < search->count; i++)
-			again |= judge(takeover, search, search->places[i].pod_uid);
+			again |= check_owner(takeover, search, search->places[i].pod_uid);
 		if (again)
 			retry_later(takeover);
 	}

@@ -164,7 +164,7 @@ int unstage_call_new(struct inuse *inuse, const struct unstage_call_request *req
 	return 0;
 }
 
-void unstage_call_leave(struct unstage_call *call)
+void unstage_call_cancel(struct unstage_call *call)
 {
 	assert(call);
 	call->done = NULL;

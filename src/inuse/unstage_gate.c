@@ -187,7 +187,7 @@ static struct unstage_view view_of(const struct gate_entry *entry)
 }
 
 /* Once for each answer. */
-static void say_why(struct gate_entry *entry, const struct failure *why)
+static void report_reason(struct gate_entry *entry, const struct failure *why)
 {
 	const struct unstage_gate_options *options = &entry->gate->options;
 	bool is_new = strcmp(entry->failure.text, why->text) != 0;
@@ -208,7 +208,7 @@ static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
 
 	mount_holder_print(holder, text);
 	(void) failed_plain(&why, -EBUSY, "%s", text);
-	say_why(entry, &why);
+	report_reason(entry, &why);
 	entry->pid_fd = TAKE_FD(holder->pid_fd);
 	if (entry->pid_fd >= 0)
 		r = sd_event_add_io(gate->options.event, &entry->process, entry->pid_fd, EPOLLIN,
@@ -253,7 +253,7 @@ static void take_answer(struct gate_entry *entry, struct gate_search *search, si
 	if (entry->force) { /* said while a search ran that knew nothing of it */
 		entry->state = GATE_ASKED;
 	} else if (search->result < 0 || why->error < 0) {
-		say_why(entry, why);
+		report_reason(entry, why);
 		retry_later(entry);
 	} else if (holder->found) {
 		hold_back(entry, holder);

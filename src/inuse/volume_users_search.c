@@ -36,7 +36,7 @@ struct volume_users_search {
 
 /* ---- what is asked about ---- */
 
-static void ask_free(struct volume_users_search *ask)
+static void search_free(struct volume_users_search *ask)
 {
 	for (size_t i = 0; i < ask->count; i++) {
 		busy_holders_done(&ask->queries[i].holders);
@@ -253,7 +253,7 @@ static void search_done(struct worker_job *job)
 	ask->inuse->asking = NULL;
 	if (ask->done)
 		ask->done(ask->userdata, make_answer(ask));
-	ask_free(ask);
+	search_free(ask);
 }
 
 /* ---- asking ---- */
@@ -273,7 +273,7 @@ int volume_users_search(struct inuse *inuse, const char *volume, volume_users_se
 	if (r == 0 && inuse->asking)
 		r = -EBUSY;
 	if (r < 0) {
-		ask_free(ask);
+		search_free(ask);
 		return r;
 	}
 	ask->done = done;
@@ -286,7 +286,7 @@ int volume_users_search(struct inuse *inuse, const char *volume, volume_users_se
 	return 0;
 }
 
-void volume_users_search_leave(struct volume_users_search *ask)
+void volume_users_search_cancel(struct volume_users_search *ask)
 {
 	assert(ask);
 	ask->done = NULL;

@@ -32,7 +32,7 @@ int volume_users_search(struct inuse *inuse, const char *volume, volume_users_se
 			void *userdata, struct volume_users_search **ret);
 /* The caller left: done is not called any more, and the search ends soon. Not after it was called.
  */
-void volume_users_search_leave(struct volume_users_search *ask);
+void volume_users_search_cancel(struct volume_users_search *ask);
 
 /* ---- volume_users.c ---- */
 

@@ -92,8 +92,8 @@ static uint64_t count_errors(int directory_fd, const struct statfs *file_system,
 	return file_system->f_type == BTRFS_SUPER_MAGIC ? count_btrfs_errors(directory_fd) : 0;
 }
 
-static void judge(const struct statfs *file_system, bool was_read_only,
-		  struct file_system_fault *ret)
+static void check_state(const struct statfs *file_system, bool was_read_only,
+			struct file_system_fault *ret)
 {
 	ret->is_read_only = file_system->f_flags & ST_RDONLY;
 	if (ret->errors > 0)
@@ -141,6 +141,6 @@ int file_system_fault_check(int directory_fd, bool was_read_only, struct file_sy
 		(void) snprintf(ret->text, sizeof(ret->text), "its file system has shut down: %s",
 				strerror(error));
 	else
-		judge(&file_system, was_read_only, ret);
+		check_state(&file_system, was_read_only, ret);
 	return 0;
 }

@@ -309,7 +309,7 @@ static struct attempt *attempt_of_io_slot(struct io_slot_place *place)
 /* A long stage is over: the next that waits for an IO slot takes it. */
 static void leave_io_slot(struct attempt *attempt)
 {
-	struct io_slot_place *next = io_slot_leave(attempt->pools.io_slots, &attempt->io_slot);
+	struct io_slot_place *next = io_slot_release(attempt->pools.io_slots, &attempt->io_slot);
 
 	if (next)
 		worker_submit(attempt->pools.walkers, &attempt_of_io_slot(next)->job);

@@ -21,7 +21,7 @@ static bool is_walking(const struct operation_view *view)
 }
 
 /* A walk tells its progress itself. */
-static bool is_told_elsewhere(const struct operation_view *view)
+static bool is_reported_elsewhere(const struct operation_view *view)
 {
 	return view->waits_for_io_slot || view->waits_for_source || is_walking(view);
 }
@@ -30,7 +30,7 @@ static void check_patience(struct operation *operation, const struct operation_v
 			   uint64_t now_usec)
 {
 	const struct operations_options *options = &operation->operations->options;
-	bool is_alive = is_told_elsewhere(view) || view->tool_pid > 0;
+	bool is_alive = is_reported_elsewhere(view) || view->tool_pid > 0;
 
 	if (is_alive)
 		operation->alive_usec = now_usec;
@@ -58,7 +58,7 @@ void hang_timer_on_due(void *userdata, struct retry_entry *entry)
 	view = operation_view_of(operation);
 	is_news =
 		view.pace == PACE_STUCK ? !was_stuck : operation->reported_usec != view.since_usec;
-	if (view.pace == PACE_USUAL || is_told_elsewhere(&view) || !is_news)
+	if (view.pace == PACE_USUAL || is_reported_elsewhere(&view) || !is_news)
 		return;
 	operation->reported_usec = view.since_usec;
 	operations->options.slow(operations->options.userdata, &view);

@@ -53,7 +53,7 @@ bool io_slot_enter(struct io_slots *io_slots, struct io_slot_place *place, uint6
 	return false;
 }
 
-struct io_slot_place *io_slot_leave(struct io_slots *io_slots, struct io_slot_place *place)
+struct io_slot_place *io_slot_release(struct io_slots *io_slots, struct io_slot_place *place)
 {
 	struct io_slot_place *first;
 

@@ -28,11 +28,11 @@ int io_slots_new(struct io_slots **ret);
 /* No job may wait or run any more. Accepts NULL. Return: NULL. */
 struct io_slots *io_slots_free(struct io_slots *io_slots);
 
-/* True: go ahead, and leave at the end. False: wait until io_slot_leave() of another gives this
+/* True: go ahead, and leave at the end. False: wait until io_slot_release() of another gives this
  * place back. */
 bool io_slot_enter(struct io_slots *io_slots, struct io_slot_place *place, uint64_t io_slot);
 /* The end of a stage. Return: who may go ahead now, or NULL. */
-struct io_slot_place *io_slot_leave(struct io_slots *io_slots, struct io_slot_place *place);
+struct io_slot_place *io_slot_release(struct io_slots *io_slots, struct io_slot_place *place);
 /* The one that has waited longest, for any number; NULL: none waits. */
 struct io_slot_place *io_slots_first_waiting(const struct io_slots *io_slots);
 /* True when it waited, and waits no more: it was not let in. */

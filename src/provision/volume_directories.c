@@ -146,7 +146,7 @@ static int run(struct directory_job *job)
 		return volume_directory_unmake_filled(&directory, job->is_unused, &job->why);
 	case DIRECTORY_REMOVE:
 		return volume_directory_remove(&directory, &job->why);
-	case DIRECTORY_SNAPSHOT_LOOK:
+	case DIRECTORY_SNAPSHOT_QUERY:
 		return volume_snapshot_sync(&directory, &job->facts, &job->why);
 	case DIRECTORY_SNAPSHOT:
 		break; /* it has a source */
@@ -190,7 +190,7 @@ static void job_done(struct worker_job *worker_job)
 	struct crew *crew = job->crew;
 
 	for (; job; job = crew->pool ? NULL : next) {
-		next = job_of(io_slot_leave(crew->io_slots, &job->place));
+		next = job_of(io_slot_release(crew->io_slots, &job->place));
 		end_job(job);
 		if (next && crew->pool)
 			worker_submit(crew->pool, &next->job);

@@ -131,7 +131,7 @@ static bool has_pod_row(const struct rebuild_input *input, size_t device)
 	       strcmp(input->rows[device + 1].entry.unique_name, unique_name) == 0;
 }
 
-static void judge_row(const struct rebuilding *work, size_t at, const struct ledger_row *row,
+static void match_row(const struct rebuilding *work, size_t at, const struct ledger_row *row,
 		      const struct found_volume *directory, bool is_there)
 {
 	const struct actual_entry *entry = &row->entry;
@@ -178,7 +178,7 @@ static int adopt_row(struct rebuilding *work, size_t at)
 	if (match)
 		match->is_ours = true;
 	claim_sub_paths(&work->matches, &row.entry);
-	judge_row(work, at, &row, match ? match->volume : &directory, match);
+	match_row(work, at, &row, match ? match->volume : &directory, match);
 	return 0;
 }
 
@@ -317,7 +317,7 @@ static int take_over(struct rebuilding *work, const struct found_volume *volume,
 	return r;
 }
 
-static int judge_foreign_volume(struct rebuilding *work, struct match *match)
+static int match_foreign_volume(struct rebuilding *work, struct match *match)
 {
 	const struct found_volume *volume = match->volume;
 	cleanup(candidate_done) struct candidate candidate = { .plugin = NULL };
@@ -339,14 +339,14 @@ static int judge_foreign_volume(struct rebuilding *work, struct match *match)
 }
 
 /* Sub-paths last: whether they are managed is known when all volumes are. */
-static int judge_foreign_volumes(struct rebuilding *work)
+static int match_foreign_volumes(struct rebuilding *work)
 {
 	struct matches *matches = &work->matches;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
 		if (!matches->matches[i].is_ours)
-			r = judge_foreign_volume(work, &matches->matches[i]);
+			r = match_foreign_volume(work, &matches->matches[i]);
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
 		if (!matches->matches[i].is_ours)
 			report_verdict(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL,
@@ -371,7 +371,7 @@ int rebuild(struct actual *actual, const struct rebuild_input *input,
 	for (size_t i = 0; r == 0 && i < input->row_count; i++)
 		r = adopt_row(&work, i);
 	if (r == 0)
-		r = judge_foreign_volumes(&work);
+		r = match_foreign_volumes(&work);
 	free(work.matches.matches);
 	return r < 0 ? r : work.adopted;
 }

@@ -13,7 +13,7 @@
 enum { PLAN_FIRST_CAPACITY = 16 };
 
 /* What the functions below share; lives for one call. */
-struct look {
+struct volume_sync {
 	const struct desired_volume *want; /* NULL: not wanted */
 	const struct actual_volume *have;  /* NULL: nothing is known of it */
 	bool may_unmount;
@@ -52,56 +52,56 @@ static int append(struct plan *plan, const struct step *step)
 	return 0;
 }
 
-static bool is_wanted_by(const struct look *look, const char *pod_uid)
+static bool is_wanted_by(const struct volume_sync *sync, const char *pod_uid)
 {
-	return look->want && desired_find_pod(look->want, pod_uid);
+	return sync->want && desired_find_pod(sync->want, pod_uid);
 }
 
 /* ---- first: leave the pods that want it no more ---- */
 
 /* A container of the pod lives: whatever it has or may have of the volume stays. */
-static bool is_held(const struct look *look, const struct actual_pod *pod)
+static bool is_held(const struct volume_sync *sync, const struct actual_pod *pod)
 {
-	return pod->state != MOUNT_ABSENT && look->holds &&
-	       holds_has_pod(look->holds, pod->pod_uid);
+	return pod->state != MOUNT_ABSENT && sync->holds &&
+	       holds_has_pod(sync->holds, pod->pod_uid);
 }
 
 /* Something of the pod could not be looked up: until it can, it is unknown that it wants this no
  * more. After a restart there is no earlier want to go by. */
-static bool may_be_wanted(const struct look *look, const struct actual_pod *pod)
+static bool may_be_wanted(const struct volume_sync *sync, const struct actual_pod *pod)
 {
-	return desired_errors(look->desired, pod->pod_uid);
+	return desired_errors(sync->desired, pod->pod_uid);
 }
 
 /* An entry whose mount never happened has nothing to take down. */
-static int leave_pod(const struct look *look, const struct actual_pod *pod)
+static int leave_pod(const struct volume_sync *sync, const struct actual_pod *pod)
 {
-	return append(look->plan,
+	return append(sync->plan,
 		      &(struct step){
 			      .kind = pod->state == MOUNT_ABSENT ? STEP_FORGET : STEP_UNPUBLISH,
-			      .unique_name = look->have->unique_name,
+			      .unique_name = sync->have->unique_name,
 			      .pod_uid = pod->pod_uid,
-			      .have = look->have,
+			      .have = sync->have,
 		      });
 }
 
-static int leave_unwanted_pods(const struct look *look)
+static int leave_unwanted_pods(const struct volume_sync *sync)
 {
 	const struct actual_pod *pod;
 
-	for (pod = look->have->pods; pod; pod = pod->hh.next)
-		if (!is_wanted_by(look, pod->pod_uid) && !is_held(look, pod) &&
-		    !may_be_wanted(look, pod) && leave_pod(look, pod) < 0)
+	for (pod = sync->have->pods; pod; pod = pod->hh.next)
+		if (!is_wanted_by(sync, pod->pod_uid) && !is_held(sync, pod) &&
+		    !may_be_wanted(sync, pod) && leave_pod(sync, pod) < 0)
 			return -ENOMEM;
 	return 0;
 }
 
 /* ---- then: serve the pods that want it ---- */
 
-static bool device_is_ready(const struct look *look)
+static bool device_is_ready(const struct volume_sync *sync)
 {
-	return !look->want->device_mountable ||
-	       (look->have && look->have->device_state == MOUNT_DONE);
+	return !sync->want->device_mountable ||
+	       (sync->have && sync->have->device_state == MOUNT_DONE);
 }
 
 /* It is mounted once for all: one pod that writes needs it formatted and writable. */
@@ -115,14 +115,14 @@ static const struct desired_pod *pod_to_stage_for(const struct desired_volume *w
 	return want->pods;
 }
 
-static int stage(const struct look *look)
+static int stage(const struct volume_sync *sync)
 {
-	return append(look->plan, &(struct step){
+	return append(sync->plan, &(struct step){
 					  .kind = STEP_STAGE,
-					  .unique_name = look->want->unique_name,
-					  .want = look->want,
-					  .want_pod = pod_to_stage_for(look->want),
-					  .have = look->have,
+					  .unique_name = sync->want->unique_name,
+					  .want = sync->want,
+					  .want_pod = pod_to_stage_for(sync->want),
+					  .have = sync->have,
 				  });
 }
 
@@ -136,12 +136,12 @@ static bool serves_one_pod(const struct desired_pod *pod)
 
 /* Is it still, or perhaps, with a pod that wants it no more? A pod that does want it is no reason
  * to wait silently: the publish then fails and says so. */
-static bool is_being_left(const struct look *look)
+static bool is_being_left(const struct volume_sync *sync)
 {
 	const struct actual_pod *pod;
 
-	for (pod = look->have ? look->have->pods : NULL; pod; pod = pod->hh.next)
-		if (pod->state != MOUNT_ABSENT && !is_wanted_by(look, pod->pod_uid))
+	for (pod = sync->have ? sync->have->pods : NULL; pod; pod = pod->hh.next)
+		if (pod->state != MOUNT_ABSENT && !is_wanted_by(sync, pod->pod_uid))
 			return true;
 	return false;
 }
@@ -152,41 +152,41 @@ static bool is_served(const struct actual_pod *pod, const struct desired_pod *wa
 	       pod->remount_generation == want_pod->remount_generation;
 }
 
-static int publish(const struct look *look, const struct desired_pod *want_pod,
+static int publish(const struct volume_sync *sync, const struct desired_pod *want_pod,
 		   const struct actual_pod *pod)
 {
-	return append(look->plan, &(struct step){
+	return append(sync->plan, &(struct step){
 					  .kind = STEP_PUBLISH,
-					  .unique_name = look->want->unique_name,
+					  .unique_name = sync->want->unique_name,
 					  .pod_uid = want_pod->pod_uid,
-					  .want = look->want,
+					  .want = sync->want,
 					  .want_pod = want_pod,
-					  .have = look->have,
+					  .have = sync->have,
 					  .remount = pod && pod->state == MOUNT_DONE,
 				  });
 }
 
-static int serve_pod(const struct look *look, const struct desired_pod *want_pod)
+static int serve_pod(const struct volume_sync *sync, const struct desired_pod *want_pod)
 {
 	const struct actual_pod *pod =
-		look->have ? actual_find_pod(look->have, want_pod->pod_uid) : NULL;
+		sync->have ? actual_find_pod(sync->have, want_pod->pod_uid) : NULL;
 
 	if (is_served(pod, want_pod))
 		return 0;
-	if (serves_one_pod(want_pod) && is_being_left(look))
+	if (serves_one_pod(want_pod) && is_being_left(sync))
 		return 0;
-	return publish(look, want_pod, pod);
+	return publish(sync, want_pod, pod);
 }
 
-static int serve_wanted_pods(const struct look *look)
+static int serve_wanted_pods(const struct volume_sync *sync)
 {
 	const struct desired_pod *want_pod;
 
-	if (!device_is_ready(look))
-		return stage(look);
+	if (!device_is_ready(sync))
+		return stage(sync);
 
-	for (want_pod = look->want->pods; want_pod; want_pod = want_pod->hh.next)
-		if (serve_pod(look, want_pod) < 0)
+	for (want_pod = sync->want->pods; want_pod; want_pod = want_pod->hh.next)
+		if (serve_pod(sync, want_pod) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -203,42 +203,42 @@ static bool some_pod_may_have_it(const struct actual_volume *have)
 	return false;
 }
 
-static int take_down(const struct look *look)
+static int take_down(const struct volume_sync *sync)
 {
-	if (some_pod_may_have_it(look->have))
+	if (some_pod_may_have_it(sync->have))
 		return 0;
 
-	return append(look->plan,
+	return append(sync->plan,
 		      &(struct step){
-			      .kind = look->have->device_state == MOUNT_ABSENT ? STEP_FORGET
+			      .kind = sync->have->device_state == MOUNT_ABSENT ? STEP_FORGET
 									       : STEP_UNSTAGE,
-			      .unique_name = look->have->unique_name,
-			      .have = look->have,
+			      .unique_name = sync->have->unique_name,
+			      .have = sync->have,
 		      });
 }
 
-static int plan_volume(const struct look *look)
+static int plan_volume(const struct volume_sync *sync)
 {
-	bool may_leave = look->have && look->may_unmount;
+	bool may_leave = sync->have && sync->may_unmount;
 
-	if (may_leave && leave_unwanted_pods(look) < 0)
+	if (may_leave && leave_unwanted_pods(sync) < 0)
 		return -ENOMEM;
-	if (look->want)
-		return serve_wanted_pods(look);
-	return may_leave ? take_down(look) : 0;
+	if (sync->want)
+		return serve_wanted_pods(sync);
+	return may_leave ? take_down(sync) : 0;
 }
 
 int reconcile_volume(const struct desired *desired, const struct actual *actual,
 		     const char *unique_name, const struct reconcile_conditions *conditions,
 		     struct plan *plan)
 {
-	struct look look;
+	struct volume_sync sync;
 	size_t count;
 	int error;
 
 	assert(desired && actual && unique_name && conditions && plan);
 
-	look = (struct look){
+	sync = (struct volume_sync){
 		.want = desired_find(desired, unique_name),
 		.have = actual_find(actual, unique_name),
 		.may_unmount = conditions->may_unmount,
@@ -248,11 +248,11 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 	};
 
 	/* A plugin that is not in this podvold left it there: it is not touched. */
-	if (look.have && !look.have->plugin)
+	if (sync.have && !sync.have->plugin)
 		return 0;
 
 	count = plan->count;
-	error = plan_volume(&look);
+	error = plan_volume(&sync);
 	if (error < 0)
 		plan->count = count;
 	return error;

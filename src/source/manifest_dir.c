@@ -32,8 +32,8 @@ enum {
 	RETRY_LAST_SEC = 30,
 };
 
-/* A name to be looked at. */
-struct look {
+/* A name to be read. */
+struct due_file {
 	UT_hash_handle hh;
 	uint64_t due_usec; /* monotonic; 0: at once */
 	char name[];
@@ -55,7 +55,7 @@ struct manifest_dir {
 
 	char *path;
 	struct manifest_place place; /* what is watched now; jobs get a copy */
-	struct look *looks;
+	struct due_file *due;
 	struct unclosed *unclosed;
 	bool must_list;
 	bool is_put_off;        /* the retry timer runs, for a listing */
@@ -81,70 +81,70 @@ struct job {
 static void start_job(struct manifest_dir *dir);
 static void go_on(struct manifest_dir *dir);
 
-/* ---- looks ---- */
+/* ---- files to read ---- */
 
-static void add_look(struct manifest_dir *dir, const char *name, uint64_t due_usec)
+static void add_due(struct manifest_dir *dir, const char *name, uint64_t due_usec)
 {
 	size_t length = strlen(name);
-	struct look *look;
+	struct due_file *file;
 
-	HASH_FIND(hh, dir->looks, name, length, look);
-	if (!look) {
-		look = calloc(1, sizeof(*look) + length + 1);
-		if (!look) {
+	HASH_FIND(hh, dir->due, name, length, file);
+	if (!file) {
+		file = calloc(1, sizeof(*file) + length + 1);
+		if (!file) {
 			dir->must_list = true;
 			return;
 		}
-		memcpy(look->name, name, length);
-		HASH_ADD(hh, dir->looks, name, length, look);
-		if (!look->hh.tbl) {
-			free(look);
+		memcpy(file->name, name, length);
+		HASH_ADD(hh, dir->due, name, length, file);
+		if (!file->hh.tbl) {
+			free(file);
 			dir->must_list = true;
 			return;
 		}
 	}
-	look->due_usec = due_usec;
+	file->due_usec = due_usec;
 }
 
-static void free_look(struct manifest_dir *dir, struct look *look)
+static void free_due(struct manifest_dir *dir, struct due_file *file)
 {
-	HASH_DEL(dir->looks, look);
-	free(look);
+	HASH_DEL(dir->due, file);
+	free(file);
 }
 
-static void forget_looks(struct manifest_dir *dir)
+static void forget_due(struct manifest_dir *dir)
 {
-	struct look *look, *next;
+	struct due_file *file, *next;
 
-	HASH_ITER (hh, dir->looks, look, next)
-		free_look(dir, look);
+	HASH_ITER (hh, dir->due, file, next)
+		free_due(dir, file);
 }
 
 /* Return: how many names are due, at most READ_MAX; they are the job's now. */
 static size_t take_due(struct manifest_dir *dir, struct job *job, uint64_t *ret_next_usec)
 {
 	uint64_t now_usec = monotonic_usec();
-	struct look *look, *next;
+	struct due_file *file, *next;
 
 	*ret_next_usec = UINT64_MAX;
-	HASH_ITER (hh, dir->looks, look, next) {
-		if (look->due_usec > now_usec) {
-			if (look->due_usec < *ret_next_usec)
-				*ret_next_usec = look->due_usec;
+	HASH_ITER (hh, dir->due, file, next) {
+		if (file->due_usec > now_usec) {
+			if (file->due_usec < *ret_next_usec)
+				*ret_next_usec = file->due_usec;
 			continue;
 		}
 		if (job->count == READ_MAX)
 			break;
-		job->names[job->count] = strdup(look->name);
+		job->names[job->count] = strdup(file->name);
 		if (!job->names[job->count]) {
 			dir->must_list = true;
 			break;
 		}
 		if (dir->callbacks.known_text)
 			job->known_texts[job->count] =
-				dir->callbacks.known_text(look->name, dir->callbacks.userdata);
+				dir->callbacks.known_text(file->name, dir->callbacks.userdata);
 		job->count++;
-		free_look(dir, look);
+		free_due(dir, file);
 	}
 	return job->count;
 }
@@ -328,9 +328,9 @@ static void hand_on_files(struct manifest_dir *dir, const struct job *job)
 		count++;
 		file->is_unclosed = find_unclosed(dir, file->name) != NULL;
 		if (file->was_changing)
-			add_look(dir, file->name, monotonic_usec() + dir->settle_usec);
+			add_due(dir, file->name, monotonic_usec() + dir->settle_usec);
 		else
-			dir->callbacks.looked(file, dir->callbacks.userdata);
+			dir->callbacks.read(file, dir->callbacks.userdata);
 		if (manifest_error_passes(file->failure.error))
 			put_off_listing(dir);
 	}
@@ -407,7 +407,7 @@ static void start_job(struct manifest_dir *dir)
 		/* It sees what the names would have shown. */
 		dir->must_list = false;
 		end_put_off(dir);
-		forget_looks(dir);
+		forget_due(dir);
 		job->is_listing = true;
 	}
 	dir->running = job->is_listing ? JOB_LISTS : JOB_READS;
@@ -445,7 +445,7 @@ static void take_name_event(struct manifest_dir *dir, const struct inotify_event
 	if (!manifest_name_is_taken(event->name))
 		return;
 	note_writer(dir, event);
-	add_look(dir, event->name, is_settling ? monotonic_usec() + dir->settle_usec : 0);
+	add_due(dir, event->name, is_settling ? monotonic_usec() + dir->settle_usec : 0);
 }
 
 static void take_event(struct manifest_dir *dir, const struct inotify_event *event)
@@ -551,7 +551,7 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
 	(void) sd_event_source_disable_unref(dir->inotify_source);
 	(void) sd_event_source_disable_unref(dir->timer);
 	(void) sd_event_source_disable_unref(dir->retry_timer);
-	forget_looks(dir);
+	forget_due(dir);
 	forget_writers(dir);
 	/* A thread that hangs in the directory still uses these; it ends with the process. */
 	if (dir->running == JOB_NONE) {
@@ -564,12 +564,12 @@ struct manifest_dir *manifest_dir_free(struct manifest_dir *dir)
 
 void manifest_dir_check(struct manifest_dir *dir, const char *name)
 {
-	add_look(dir, name, 0);
+	add_due(dir, name, 0);
 	if (dir->running == JOB_NONE)
 		set_timer(dir, 0);
 }
 
 bool manifest_dir_is_idle(const struct manifest_dir *dir)
 {
-	return dir->running == JOB_NONE && !dir->must_list && !dir->looks;
+	return dir->running == JOB_NONE && !dir->must_list && !dir->due;
 }

@@ -36,7 +36,7 @@ struct manifest_dir_callbacks {
 	/* The hash of a text of this file that need not be parsed, or 0. NULL: always 0. */
 	uint64_t (*known_text)(const char *name, void *userdata);
 	/* The file stays the directory's; one that vanished has is_present false. */
-	void (*looked)(struct manifest_file *file, void *userdata);
+	void (*read)(struct manifest_file *file, void *userdata);
 	/* Nothing is under way or due. */
 	void (*idle)(void *userdata);
 	void *userdata;

@@ -51,7 +51,7 @@ static void finish(struct manifest_source *source);
 
 /* ---- deletion batches ---- */
 
-static void arm_judge(struct manifest_source *source)
+static void arm_absence_check(struct manifest_source *source)
 {
 	if (!source->deletion_batch.is_active)
 		return;
@@ -64,10 +64,10 @@ static void arm_judge(struct manifest_source *source)
 static void touch_deletion_batch(struct manifest_source *source)
 {
 	manifest_deletion_batch_touch(&source->deletion_batch, &source->catalog, monotonic_usec());
-	arm_judge(source);
+	arm_absence_check(source);
 }
 
-static enum manifest_absence judge(struct manifest_source *source)
+static enum manifest_absence check_absence(struct manifest_source *source)
 {
 	struct manifest_deletion_batch *deletion_batch = &source->deletion_batch;
 	struct manifest_deletion_batch_facts facts = {
@@ -93,7 +93,7 @@ static bool is_stored_from_manifest(struct manifest_source *source, const struct
 	return stored && (manifest_mark_read(stored, &mark) < 0 || mark.is_marked);
 }
 
-static void judge_orphan(struct manifest_source *source, struct manifest_key *key,
+static void check_orphan(struct manifest_source *source, struct manifest_key *key,
 			 enum manifest_absence verdict)
 {
 	if (key->definitions)
@@ -109,7 +109,7 @@ static void judge_orphan(struct manifest_source *source, struct manifest_key *ke
 	manifest_apply_key(&source->apply, key);
 }
 
-static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata)
+static int on_absence_check(sd_event_source *event_source, uint64_t usec, void *userdata)
 {
 	struct manifest_source *source = userdata;
 	struct manifest_key *key, *next;
@@ -118,12 +118,12 @@ static int on_judge(sd_event_source *event_source, uint64_t usec, void *userdata
 	/* Files that are being read may be those that are missed; idle calls again. */
 	if (!source->deletion_batch.is_active || !manifest_dir_is_idle(source->dir))
 		return 0;
-	verdict = judge(source);
+	verdict = check_absence(source);
 	if (source->has_started)
 		manifest_known_done(&source->known);
 	for (key = manifest_deletion_batch_end(&source->deletion_batch); key; key = next) {
 		next = key->next_orphan;
-		judge_orphan(source, key, verdict);
+		check_orphan(source, key, verdict);
 	}
 	finish(source);
 	return 0;
@@ -259,7 +259,7 @@ static uint64_t on_known_text(const char *name, void *userdata)
 	return manifest_known_text(&((const struct manifest_source *) userdata)->known, name);
 }
 
-static void on_looked(struct manifest_file *file, void *userdata)
+static void on_read(struct manifest_file *file, void *userdata)
 {
 	struct manifest_source *source = userdata;
 	struct manifest_entry *entry = manifest_catalog_entry(&source->catalog, file->name);
@@ -347,7 +347,7 @@ static void on_idle(void *userdata)
 
 	if (source->is_readable && !source->has_started)
 		start(source);
-	arm_judge(source);
+	arm_absence_check(source);
 	finish(source);
 }
 
@@ -475,7 +475,7 @@ static int set_up(struct manifest_source *source, sd_event *event)
 
 		.listed = on_listed,
 		.known_text = on_known_text,
-		.looked = on_looked,
+		.read = on_read,
 		.idle = on_idle,
 		.userdata = source
 	};
@@ -492,8 +492,8 @@ static int set_up(struct manifest_source *source, sd_event *event)
 	r = manifest_apply_init(&source->apply, event);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time(event, &source->judge_timer, CLOCK_MONOTONIC, UINT64_MAX, 1, on_judge,
-			      source);
+	r = sd_event_add_time(event, &source->judge_timer, CLOCK_MONOTONIC, UINT64_MAX, 1,
+			      on_absence_check, source);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(source->judge_timer, SD_EVENT_OFF);
 	if (r >= 0)

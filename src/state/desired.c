@@ -44,7 +44,7 @@ int desired_new(struct dirty_set *dirty, struct desired **ret)
 	return 0;
 }
 
-void desired_lend_objects(struct desired *desired, const struct object_finder *objects)
+void desired_set_objects(struct desired *desired, const struct object_finder *objects)
 {
 	assert(desired && objects && objects->find);
 	desired->objects = *objects;

@@ -41,7 +41,7 @@ struct desired;
 /* An empty table; @dirty is borrowed and must outlive it. Return: 0 or -ENOMEM. */
 int desired_new(struct dirty_set *dirty, struct desired **ret);
 /* What plugins may ask for while the table asks them; copied. Nothing is lent before. */
-void desired_lend_objects(struct desired *desired, const struct object_finder *objects);
+void desired_set_objects(struct desired *desired, const struct object_finder *objects);
 /* Drops every reference that entries hold. Accepts NULL. Return: NULL. */
 struct desired *desired_free(struct desired *desired);
 

@@ -243,8 +243,9 @@ static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 }
 
 /* From the outside in: each check relies on the one before. */
-static int judge(sqlite3 *database, const struct ledger_identity *identity,
-		 int (*check)(sqlite3 *database, struct failure *reterr), struct failure *reterr)
+static int check_identity(sqlite3 *database, const struct ledger_identity *identity,
+			  int (*check)(sqlite3 *database, struct failure *reterr),
+			  struct failure *reterr)
 {
 	const char *missing = NULL;
 	int error;
@@ -303,7 +304,7 @@ static int open_database(const char *path, sqlite3 **ret, struct failure *reterr
 	return 0;
 }
 
-static int open_and_judge(const char *path, const struct ledger_identity *identity,
+static int open_and_check(const char *path, const struct ledger_identity *identity,
 			  int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
 			  struct failure *reterr)
 {
@@ -315,7 +316,7 @@ static int open_and_judge(const char *path, const struct ledger_identity *identi
 
 	error = ledger_file_execute(database, settings, reterr);
 	if (error == 0)
-		error = judge(database, identity, check, reterr);
+		error = check_identity(database, identity, check, reterr);
 	if (error < 0) {
 		/* What cannot be believed is kept as it is, the WAL apart from the file. */
 		(void) sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -377,7 +378,7 @@ int ledger_file_open(const char *run_dir, const struct ledger_identity *identity
 	if ((size_t) snprintf(path, sizeof(path), "%s/ledger.db", run_dir) >= sizeof(path))
 		return failed(reterr, -ENAMETOOLONG, "cannot open the ledger in '%s'", run_dir);
 
-	error = open_and_judge(path, identity, check, ret, reterr);
+	error = open_and_check(path, identity, check, ret, reterr);
 	if (error != -EUCLEAN)
 		return error;
 
@@ -386,6 +387,6 @@ int ledger_file_open(const char *run_dir, const struct ledger_identity *identity
 	error = move_aside(run_dir, reterr);
 	if (error < 0)
 		return error;
-	error = open_and_judge(path, identity, check, ret, NULL);
+	error = open_and_check(path, identity, check, ret, NULL);
 	return error < 0 ? failed(reterr, error, "cannot create a new ledger '%s'", path) : 1;
 }

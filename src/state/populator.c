@@ -332,8 +332,8 @@ static void want_nothing(struct populator *populator, const char *pod_uid)
 
 static void report(const struct populator *populator, const struct object *pod)
 {
-	if (populator->options.looked)
-		populator->options.looked(populator->options.userdata, pod);
+	if (populator->options.synced)
+		populator->options.synced(populator->options.userdata, pod);
 }
 
 /* What it wants already it keeps. */

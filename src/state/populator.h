@@ -21,7 +21,7 @@ struct populator_options {
 	const char *node_name; /* borrowed; pods for other nodes are passed over */
 	/* The pod was looked at: its wants or its errors may have changed. For waiters and events.
 	 */
-	void (*looked)(void *userdata, const struct object *pod);
+	void (*synced)(void *userdata, const struct object *pod);
 	/* An object that the volume is made from changed: what failed before may succeed now. NULL:
 	 * not reported. */
 	void (*renewed)(void *userdata, const char *unique_name);

@@ -98,7 +98,7 @@ struct claim_statistics *claim_statistics_free(struct claim_statistics *claims)
 	if (!claims)
 		return NULL;
 	if (claims->call)
-		statistics_leave(claims->call);
+		statistics_cancel(claims->call);
 	forget(claims);
 	free(claims);
 	return NULL;

@@ -150,7 +150,7 @@ struct waits *mount_waiters_free(struct waits *waits)
 
 /* ---- is it over? ---- */
 
-struct look {
+struct row_query {
 	const char *outer_name; /* the volume looked for; NULL: the first that is in the way */
 	bool found;
 	struct volume_row in_the_way;
@@ -165,13 +165,13 @@ static bool is_mounted(const struct volume_row *row)
 /* By the name in the pod: two names of one claim are mounted, or not, as one. */
 static int check_wanted(const struct volume_row *row, void *userdata)
 {
-	struct look *look = userdata;
+	struct row_query *query = userdata;
 
-	if (strcmp(row->outer_name, look->outer_name) != 0 || !row->want_pod)
+	if (strcmp(row->outer_name, query->outer_name) != 0 || !row->want_pod)
 		return 0;
-	look->found = is_mounted(row);
-	look->in_the_way = *row;
-	look->has_in_the_way = !look->found;
+	query->found = is_mounted(row);
+	query->in_the_way = *row;
+	query->has_in_the_way = !query->found;
 	return 1;
 }
 
@@ -221,18 +221,18 @@ static int check_mounted(const struct mount_waiters_options *options, const stru
 	reterr->text[0] = '\0';
 	for (size_t i = 0; i < pod->volume_count; i++) {
 		const char *volume = pod->volumes[i].name;
-		struct look look = { .outer_name = volume };
+		struct row_query query = { .outer_name = volume };
 		struct pod_volume_use use = pod_volume_use(pod, volume);
 		struct failure one = { .error = 0 };
 
 		if (!use.mounted && !use.as_device)
 			continue;
 		(void) volume_rows_of_pod(options->tables, pod->object->meta.uid, check_wanted,
-					  &look);
-		if (look.found)
+					  &query);
+		if (query.found)
 			continue;
-		if (look.has_in_the_way)
-			volume_row_explain(options->tables, &look.in_the_way, &one);
+		if (query.has_in_the_way)
+			volume_row_explain(options->tables, &query.in_the_way, &one);
 		else
 			explain_missing(options, pod->object, volume, &one);
 		add_reason(reterr, &one);
@@ -256,10 +256,10 @@ static bool is_hopeless(const struct mount_waiters_options *options, const struc
 /* Any row will do, wanted or not: the pod is not free of volumes. */
 static int check_left(const struct volume_row *row, void *userdata)
 {
-	struct look *look = userdata;
+	struct row_query *query = userdata;
 
-	look->in_the_way = *row;
-	look->has_in_the_way = true;
+	query->in_the_way = *row;
+	query->has_in_the_way = true;
 	return 1;
 }
 
@@ -267,17 +267,17 @@ static int check_left(const struct volume_row *row, void *userdata)
 static int check_unmounted(const struct mount_waiters_options *options, const char *pod_uid,
 			   struct failure *reterr)
 {
-	struct look look = { .found = false };
+	struct row_query query = { .found = false };
 
-	(void) volume_rows_of_pod(options->tables, pod_uid, check_left, &look);
-	if (!look.has_in_the_way)
+	(void) volume_rows_of_pod(options->tables, pod_uid, check_left, &query);
+	if (!query.has_in_the_way)
 		return 0;
-	if (is_mounted(&look.in_the_way))
+	if (is_mounted(&query.in_the_way))
 		(void) failed_plain(reterr, -EINPROGRESS,
 				    "volume '%s' is mounted and stays so until its pod is deleted",
-				    look.in_the_way.outer_name);
+				    query.in_the_way.outer_name);
 	else
-		volume_row_explain(options->tables, &look.in_the_way, reterr);
+		volume_row_explain(options->tables, &query.in_the_way, reterr);
 	return -EINPROGRESS;
 }
 

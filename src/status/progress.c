@@ -29,26 +29,26 @@ struct walks {
 
 /* ---- events ---- */
 
-struct look {
+struct report_pass {
 	const struct reporter *reporter;
 	bool found;
 };
 
 static int report_walk(const struct operation_view *view, void *userdata)
 {
-	struct look *look = userdata;
+	struct report_pass *pass = userdata;
 	struct desired_volume *volume =
-		desired_find(look->reporter->tables->desired, view->unique_name);
+		desired_find(pass->reporter->tables->desired, view->unique_name);
 	const struct desired_pod *pod = volume ? desired_find_pod(volume, view->pod_uid) : NULL;
 	char progress[PROGRESS_TEXT_BYTES], text[EVENT_TEXT_BYTES];
 
 	progress_text(view, monotonic_usec(), progress);
 	if (*progress == '\0' || !pod)
 		return 0;
-	look->found = true;
+	pass->found = true;
 	(void) snprintf(text, sizeof(text), "volume '%s': changing the group of its files: %s",
 			pod->outer_names[0], progress);
-	look->reporter->record(look->reporter->userdata, pod->pod, "Normal",
+	pass->reporter->record(pass->reporter->userdata, pod->pod, "Normal",
 			       "VolumePermissionChangeInProgress", text);
 	return 0;
 }
@@ -62,11 +62,11 @@ static void arm(struct walks *walks, uint64_t delay_usec)
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct walks *walks = userdata;
-	struct look look = { .reporter = walks->reporter };
+	struct report_pass pass = { .reporter = walks->reporter };
 
-	(void) operation_walk(*walks->reporter->tables->operations, report_walk, &look);
-	look.found |= copies_report(walks->copies, walks->reporter);
-	if (look.found)
+	(void) operation_walk(*walks->reporter->tables->operations, report_walk, &pass);
+	pass.found |= copies_report(walks->copies, walks->reporter);
+	if (pass.found)
 		arm(walks, EVENT_PERIOD_USEC);
 	return 0;
 }

@@ -200,7 +200,7 @@ static bool begin_count(struct size_limits *limits, const struct limited *limite
 }
 
 /* What took too long to be counted is no proof that it is within. */
-static void judge(struct size_limits *limits, const struct count *count)
+static void check_size(struct size_limits *limits, const struct count *count)
 {
 	const struct desired_pod *want;
 	struct limited *limited;
@@ -223,7 +223,7 @@ static void count_done(struct worker_job *job)
 	limits->count = NULL;
 	if (count->begun_usec > 0)
 		limits->round_usec += monotonic_usec() - count->begun_usec;
-	judge(limits, count);
+	check_size(limits, count);
 	go_on(limits);
 	count_free(count);
 }

@@ -442,7 +442,7 @@ int statistics_request(struct statistics *statistics, const struct statistics_ab
 	return 0;
 }
 
-void statistics_leave(struct statistics_call *call)
+void statistics_cancel(struct statistics_call *call)
 {
 	call_free(call);
 }

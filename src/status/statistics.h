@@ -72,7 +72,7 @@ int statistics_request(struct statistics *statistics, const struct statistics_ab
  */
 void statistics_counted(void *statistics, const char *path);
 /* The caller left: @done is not called any more. Not after it was called. */
-void statistics_leave(struct statistics_call *call);
+void statistics_cancel(struct statistics_call *call);
 
 /* What claims' volumes hold, in Prometheus' form: as it was found out last. Accepts NULL. */
 void statistics_print_metrics(struct statistics *statistics, FILE *file);

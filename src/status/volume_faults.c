@@ -31,12 +31,12 @@
 
 /* ext4 reports an error first and counts it on a kernel thread of its own, by and by. */
 enum {
-	LOOKS_AFTER_REPORT = 5,
-	FIRST_LOOK_USEC = 100 * 1000, /* each later one after four times as long */
-	CHECKS_MAX = 32,              /* file systems looked at by one check */
+	CHECKS_AFTER_REPORT = 5,
+	FIRST_CHECK_USEC = 100 * 1000, /* each later one after four times as long */
+	CHECKS_MAX = 32,               /* file systems looked at by one check */
 };
 
-struct look;
+struct fault_check;
 
 struct known {
 	char *unique_name;
@@ -47,11 +47,11 @@ struct known {
 	bool was_reported;              /* by the kernel, and no look has found what */
 	bool is_watched;                /* the kernel takes marks on its file system */
 	uint64_t round;                 /* of checks, that it had its turn in */
-	struct look *look;              /* under way, or NULL */
+	struct fault_check *check;      /* under way, or NULL */
 	UT_hash_handle hh;              /* by unique_name */
 };
 
-struct look {
+struct fault_check {
 	struct worker_job job; /* first: the pool hands it back */
 	struct volume_faults *faults;
 	struct known *known; /* NULL: forgotten meanwhile */
@@ -69,34 +69,34 @@ struct volume_faults {
 	sd_event_source *timer;    /* the next look after a report */
 	sd_event_source *check;    /* of what the kernel does not report; off: there is none */
 	uint64_t round;            /* of checks: each has its turn once in it */
-	unsigned int looks;        /* since the last report */
+	unsigned int checks;       /* since the last report */
 	struct known *known;
 	uint64_t reports; /* by the kernel */
 };
 
-/* ---- looking, on a thread ---- */
+/* ---- checking, on a thread ---- */
 
 static struct worker_pool *check_run(struct worker_job *job)
 {
-	struct look *look = (struct look *) job;
-	cleanup_close int fd = open(look->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct fault_check *check = (struct fault_check *) job;
+	cleanup_close int fd = open(check->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0) {
-		look->result = -errno;
+		check->result = -errno;
 		return NULL;
 	}
 	/* Before the look: what happens between the two is reported. */
-	if (look->watch_fd >= 0)
-		look->is_watched = fault_watch_add(look->watch_fd, fd) == 0;
-	look->result = file_system_fault_check(fd, look->was_read_only, &look->fault);
+	if (check->watch_fd >= 0)
+		check->is_watched = fault_watch_add(check->watch_fd, fd) == 0;
+	check->result = file_system_fault_check(fd, check->was_read_only, &check->fault);
 	return NULL;
 }
 
-static void check_free(struct look *look)
+static void check_free(struct fault_check *check)
 {
-	(void) close_keep_errno(look->watch_fd);
-	free(look->path);
-	free(look);
+	(void) close_keep_errno(check->watch_fd);
+	free(check->path);
+	free(check);
 }
 
 /* ---- telling ---- */
@@ -147,19 +147,20 @@ static void report(struct volume_faults *faults, const struct known *known)
 	}
 }
 
-static void judge(struct volume_faults *faults, struct known *known, const struct look *look)
+static void apply_check(struct volume_faults *faults, struct known *known,
+			const struct fault_check *check)
 {
 	struct store *store = *faults->with.reporter->store;
 	const struct object *claim;
 	char before[FILE_SYSTEM_FAULT_BYTES];
 
-	if (look->result < 0)
+	if (check->result < 0)
 		return; /* the mount says why it cannot be looked at */
 	(void) snprintf(before, sizeof(before), "%s", known->fault.text);
-	known->fault = look->fault;
-	if (look->by_writer && !known->has_writer) {
+	known->fault = check->fault;
+	if (check->by_writer && !known->has_writer) {
 		known->has_writer = true;
-		known->was_read_only = look->fault.is_read_only;
+		known->was_read_only = check->fault.is_read_only;
 	}
 	if (strcmp(before, known->fault.text) != 0) {
 		known->was_reported = false;
@@ -174,8 +175,8 @@ static void judge(struct volume_faults *faults, struct known *known, const struc
 
 static void known_free(struct volume_faults *faults, struct known *known)
 {
-	if (known->look)
-		known->look->known = NULL;
+	if (known->check)
+		known->check->known = NULL;
 	HASH_DEL(faults->known, known);
 	free(known->unique_name);
 	free(known);
@@ -224,18 +225,18 @@ static const struct actual_pod *mount_of(const struct volume_faults *faults,
 
 static void on_check_done(struct worker_job *job);
 
-static void begin_look(struct volume_faults *faults, struct known *known, bool is_check)
+static void begin_check(struct volume_faults *faults, struct known *known, bool is_check)
 {
 	const struct actual_pod *pod = mount_of(faults, known->unique_name);
-	struct look *look;
+	struct fault_check *check;
 
-	known->again = known->look != NULL;
-	if (known->look || !pod || !*faults->with.pool)
+	known->again = known->check != NULL;
+	if (known->check || !pod || !*faults->with.pool)
 		return;
-	look = calloc(1, sizeof(*look));
-	if (!look)
+	check = calloc(1, sizeof(*check));
+	if (!check)
 		return;
-	*look = (struct look){
+	*check = (struct fault_check){
 		.job = { .run = check_run, .done = on_check_done },
 		.faults = faults,
 		.known = known,
@@ -247,14 +248,14 @@ static void begin_look(struct volume_faults *faults, struct known *known, bool i
 		.was_read_only = pod->read_only || !known->has_writer || known->was_read_only,
 		.result = -ECANCELED,
 	};
-	if (!look->path) {
-		free(look);
+	if (!check->path) {
+		free(check);
 		return;
 	}
 	if (known->fault.id == 0 && faults->watch)
-		look->watch_fd = fault_watch_descriptor(faults->watch);
-	known->look = look;
-	worker_submit(*faults->with.pool, &look->job);
+		check->watch_fd = fault_watch_descriptor(faults->watch);
+	known->check = check;
+	worker_submit(*faults->with.pool, &check->job);
 }
 
 /* ---- what the kernel does not report ---- */
@@ -288,7 +289,7 @@ static size_t pick(struct volume_faults *faults, struct known *picked[CHECKS_MAX
 	size_t count = 0, i;
 
 	for (known = faults->known; known && count < CHECKS_MAX; known = known->hh.next) {
-		if (known->round == faults->round || known->look || !needs_check(known))
+		if (known->round == faults->round || known->check || !needs_check(known))
 			continue;
 		known->round = faults->round;
 		for (i = 0; i < count && picked[i]->fault.id != known->fault.id; i++)
@@ -308,7 +309,7 @@ static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
 	if (count < CHECKS_MAX)
 		faults->round++;
 	for (size_t i = 0; i < count; i++)
-		begin_look(faults, picked[i], true);
+		begin_check(faults, picked[i], true);
 	for (known = faults->known; known; known = known->hh.next)
 		if (needs_check(known)) {
 			set_check(faults);
@@ -324,35 +325,35 @@ static void check_others(struct volume_faults *faults, const struct known *found
 
 	for (known = faults->known; known; known = known->hh.next)
 		if (known != found && known->fault.id == found->fault.id)
-			begin_look(faults, known, false);
+			begin_check(faults, known, false);
 }
 
 static void on_check_done(struct worker_job *job)
 {
-	struct look *look = (struct look *) job;
-	struct known *known = look->known;
+	struct fault_check *check = (struct fault_check *) job;
+	struct known *known = check->known;
 
 	if (known) {
 		bool was_faulty = *known->fault.text != '\0';
 
-		known->look = NULL;
-		known->is_watched = look->is_watched;
-		judge(look->faults, known, look);
-		if (look->is_check && was_faulty != (*known->fault.text != '\0'))
-			check_others(look->faults, known);
+		known->check = NULL;
+		known->is_watched = check->is_watched;
+		apply_check(check->faults, known, check);
+		if (check->is_check && was_faulty != (*known->fault.text != '\0'))
+			check_others(check->faults, known);
 		if (needs_check(known))
-			set_check(look->faults);
+			set_check(check->faults);
 		if (known->again)
-			begin_look(look->faults, known, false);
+			begin_check(check->faults, known, false);
 	}
-	check_free(look);
+	check_free(check);
 }
 
-/* ---- what makes it look ---- */
+/* ---- what starts a check ---- */
 
 static void set_timer(struct volume_faults *faults)
 {
-	uint64_t usec = (uint64_t) FIRST_LOOK_USEC << 2 * faults->looks;
+	uint64_t usec = (uint64_t) FIRST_CHECK_USEC << 2 * faults->checks;
 
 	if (sd_event_source_set_time_relative(faults->timer, usec) < 0 ||
 	    sd_event_source_set_enabled(faults->timer, SD_EVENT_ONESHOT) < 0)
@@ -365,13 +366,13 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct known *known;
 	bool is_waiting = false;
 
-	faults->looks++;
+	faults->checks++;
 	for (known = faults->known; known; known = known->hh.next) {
 		if (!known->was_reported)
 			continue;
-		known->was_reported = faults->looks < LOOKS_AFTER_REPORT;
+		known->was_reported = faults->checks < CHECKS_AFTER_REPORT;
 		is_waiting = is_waiting || known->was_reported;
-		begin_look(faults, known, false);
+		begin_check(faults, known, false);
 	}
 	if (is_waiting)
 		set_timer(faults);
@@ -385,11 +386,11 @@ static void on_fault(void *userdata, uint64_t id)
 
 	faults->reports++;
 	HASH_ITER (hh, faults->known, known, next)
-		if (id == 0 || known->fault.id == id || known->look) {
+		if (id == 0 || known->fault.id == id || known->check) {
 			known->was_reported = true;
-			begin_look(faults, known, false);
+			begin_check(faults, known, false);
 		}
-	faults->looks = 0;
+	faults->checks = 0;
 	set_timer(faults);
 }
 
@@ -406,7 +407,7 @@ static void check_once(struct volume_faults *faults, const char *unique_name)
 		return;
 	known = add(faults, unique_name);
 	if (known)
-		begin_look(faults, known, false);
+		begin_check(faults, known, false);
 }
 
 void volume_faults_step_ended(void *userdata, const struct operation_ended *ended)
@@ -442,7 +443,7 @@ void volume_faults_check(struct volume_faults *faults, const char *unique_name)
 	struct known *known = faults ? find(faults, unique_name) : NULL;
 
 	if (known)
-		begin_look(faults, known, false);
+		begin_check(faults, known, false);
 }
 
 /* ---- what is known ---- */

@@ -18,47 +18,47 @@ static const char *const trouble_names[] = {
 };
 static_assert(ARRAY_SIZE(trouble_names) == TROUBLES, "name every trouble");
 
-struct look {
+struct count_pass {
 	const struct volume_tables *tables;
 	uint64_t now_usec;
 	struct volume_health *health;
 };
 
 /* TROUBLES: none. */
-static enum volume_trouble judge(const struct look *look, const struct volume_row *row,
-				 bool is_mounted)
+static enum volume_trouble trouble_of(const struct count_pass *pass, const struct volume_row *row,
+				      bool is_mounted)
 {
 	struct failure ignored = { .error = 0 };
 	struct operation_view view;
 
-	if (volume_row_operation(look->tables, row, &view)) {
+	if (volume_row_operation(pass->tables, row, &view)) {
 		if (view.running && view.pace == PACE_STUCK)
 			return TROUBLE_STUCK;
 		if (view.attempts > 0)
 			return TROUBLE_FAILING;
 	}
-	if (volume_row_is_lost(look->tables, row))
+	if (volume_row_is_lost(pass->tables, row))
 		return TROUBLE_FAILING;
 	if (row->want_pod)
 		return is_mounted ? TROUBLES : TROUBLE_PENDING;
-	return look->tables->is_held && look->tables->is_held(look->tables->userdata, row, &ignored)
+	return pass->tables->is_held && pass->tables->is_held(pass->tables->userdata, row, &ignored)
 		       ? TROUBLE_HELD
 		       : TROUBLES;
 }
 
 static int add_row(const struct volume_row *row, void *userdata)
 {
-	struct look *look = userdata;
+	struct count_pass *pass = userdata;
 	bool is_mounted = row->have_pod && row->have_pod->state == MOUNT_DONE;
-	enum volume_trouble trouble = judge(look, row, is_mounted);
+	enum volume_trouble trouble = trouble_of(pass, row, is_mounted);
 
 	if (trouble < TROUBLES)
-		look->health->count[trouble]++;
-	if (row->want_pod && !is_mounted && look->now_usec > row->want_pod->requested_usec) {
-		uint64_t usec = look->now_usec - row->want_pod->requested_usec;
+		pass->health->count[trouble]++;
+	if (row->want_pod && !is_mounted && pass->now_usec > row->want_pod->requested_usec) {
+		uint64_t usec = pass->now_usec - row->want_pod->requested_usec;
 
-		if (usec > look->health->oldest_usec)
-			look->health->oldest_usec = usec;
+		if (usec > pass->health->oldest_usec)
+			pass->health->oldest_usec = usec;
 	}
 	return 0;
 }
@@ -66,11 +66,11 @@ static int add_row(const struct volume_row *row, void *userdata)
 void volume_health_count(const struct volume_tables *tables, uint64_t now_usec,
 			 struct volume_health *ret)
 {
-	struct look look = { tables, now_usec, ret };
+	struct count_pass pass = { tables, now_usec, ret };
 
 	assert(tables && ret);
 	*ret = (struct volume_health){ .oldest_usec = 0 };
-	(void) volume_rows_of_all(tables, add_row, &look);
+	(void) volume_rows_of_all(tables, add_row, &pass);
 }
 
 void volume_health_print(const struct volume_health *health, FILE *file)

@@ -170,9 +170,9 @@ void world_start(void)
 	(void) sd_event_source_set_enabled(agent.turn, SD_EVENT_OFF);
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent.dirty), 0);
 	assert_int_equal(desired_new(agent.dirty, &agent.desired), 0);
-	desired_lend_objects(agent.desired, &finder);
+	desired_set_objects(agent.desired, &finder);
 	assert_int_equal(actual_new(agent.dirty, &agent.actual), 0);
-	agent_lend_tables(&agent);
+	agent_fill_options(&agent);
 	assert_int_equal(agent_open_drivers(&agent), 0);
 	assert_int_equal(drivers_start(agent.drivers, NULL, NULL), 0);
 	rebuild_actual();

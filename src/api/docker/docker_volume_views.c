@@ -83,7 +83,7 @@ static void get_abandon(void *work)
 {
 	struct get_call *call = work;
 
-	statistics_leave(call->statistics);
+	statistics_cancel(call->statistics);
 	json_free(call->tree);
 	free(call);
 }

@@ -58,8 +58,8 @@ static const char *problem_behind(const char *value, const char *next, const cha
 	return next - at > line_ends ? "a header holds a NUL" : NULL;
 }
 
-static enum MHD_Result look_at(void *userdata, enum MHD_ValueKind kind, const char *name,
-			       const char *value)
+static enum MHD_Result check_header(void *userdata, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
 {
 	struct survey *survey = userdata;
 
@@ -93,7 +93,7 @@ const char *head_problem(struct MHD_Connection *connection, const char *method, 
 	const char *encoding;
 
 	assert(connection && version);
-	(void) MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at, &survey);
+	(void) MHD_get_connection_values(connection, MHD_HEADER_KIND, check_header, &survey);
 	if (!survey.problem && survey.value)
 		survey.problem = problem_behind(survey.value, survey.end, survey.end, 2 * LINE_END);
 	if (survey.problem)

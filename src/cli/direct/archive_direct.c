@@ -265,7 +265,7 @@ int archive_direct_restore(const struct archive_direct *direct, struct archive_s
 		r = volume_archive_read(&request, &counts, reterr);
 		*ret_begun = volume_directory_is_partial(fd) || counts.entries > 0;
 	}
-	restore_lock_leave(fd);
+	restore_lock_end(fd);
 	*ret = summary_of(&counts);
 	return r;
 }

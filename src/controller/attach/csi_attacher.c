@@ -98,5 +98,5 @@ const struct controller_class csi_attacher_class = {
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct attacher_item, call),
 	.driver_changed = driver_changed,
-	.look_again = resync,
+	.resync = resync,
 };

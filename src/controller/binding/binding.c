@@ -269,8 +269,8 @@ static void decide_completed(const struct claim_facts *facts, struct binding_ste
 
 /* The volume keeps that its claim was deleted, and by whom: a claim that is merely not there (a
  * store that was lost, objects from a backup) is no reason to delete data. */
-static bool must_be_told(const struct persistent_volume *volume,
-			 const struct persistent_volume_claim *claim)
+static bool must_be_reported(const struct persistent_volume *volume,
+			     const struct persistent_volume_claim *claim)
 {
 	return volume && is_claimed_by(volume, claim) && volume->origin.provisioned_by[0] &&
 	       strcmp(volume->origin.claim_deleted, claim->object->meta.uid) != 0;
@@ -281,9 +281,10 @@ static void decide_deleted(const struct claim_facts *facts, struct binding_step 
 {
 	const struct persistent_volume *volume = facts->named;
 
-	for (size_t i = 0; i < facts->candidate_count && !must_be_told(volume, facts->claim); i++)
+	for (size_t i = 0; i < facts->candidate_count && !must_be_reported(volume, facts->claim);
+	     i++)
 		volume = facts->candidates[i];
-	if (must_be_told(volume, facts->claim)) {
+	if (must_be_reported(volume, facts->claim)) {
 		step->volume = volume;
 		answer(step, BINDING_CLAIM_DELETED);
 	} else {

@@ -3,7 +3,7 @@
  * pv_binder - watch claims and volumes, look at who is concerned, write; see controller.h
  *
  * A write expects the version it was decided on, so two looks that cross end in a conflict, which
- * is one more reason to look. The writes of a binding are queued back to back, so that the store
+ * is one more reason to sync. The writes of a binding are queued back to back, so that the store
  * may commit them together: each is decided on what the one before makes, and refused when that one
  * is. What could not be stored for another reason is tried again when anything changes: a full disk
  * has no event of its own.
@@ -36,7 +36,7 @@ struct pending {
 };
 
 /* What a look at a claim is decided on. */
-struct claim_look {
+struct claim_sync {
 	struct claim_facts facts;
 	const struct persistent_volume *candidates[CANDIDATES_MAX];
 	struct consumers consumers;
@@ -105,21 +105,21 @@ static bool is_assumed(void *userdata, const struct object *claim)
 
 /* Which node is the claim's? Asked only of those whose class waits for a consumer. */
 static void find_consumers(struct pv_binder *binder, const struct object *claim,
-			   struct claim_look *look)
+			   struct claim_sync *sync)
 {
 	const char *selected = claim->claim->selected_node, *node_name = binder->options.node_name;
 	const struct scheduling_assumed assumed = { is_assumed, binder };
-	struct claim_facts *facts = &look->facts;
+	struct claim_facts *facts = &sync->facts;
 
 	if (!selected[0]) {
-		consumers_find(binder->options.store, node_name, claim, &assumed, &look->consumers);
-		facts->node = look->consumers.node;
+		consumers_find(binder->options.store, node_name, claim, &assumed, &sync->consumers);
+		facts->node = sync->consumers.node;
 		facts->this_node =
 			node_name ? store_get(binder->options.store, KIND_NODE, "", node_name)
 				  : NULL;
-		binder->has_crowded |= !facts->node && look->consumers.is_crowded;
-		if (!facts->node && look->consumers.reason[0])
-			facts->no_provision = look->consumers.reason;
+		binder->has_crowded |= !facts->node && sync->consumers.is_crowded;
+		if (!facts->node && sync->consumers.reason[0])
+			facts->no_provision = sync->consumers.reason;
 	} else if (node_name && strcmp(selected, node_name) == 0) {
 		facts->node = store_get(binder->options.store, KIND_NODE, "", node_name);
 	}
@@ -157,7 +157,7 @@ static void offer(struct pv_binder *binder, struct claim_facts *facts)
 }
 
 static void sync_claim(struct pv_binder *binder, const struct bound_pair *bound_pair,
-		       const struct object *object, struct claim_look *ret)
+		       const struct object *object, struct claim_sync *ret)
 {
 	struct claim_facts *facts = &ret->facts;
 	const struct object *storage_class;
@@ -385,23 +385,23 @@ static void sync_pair(struct pv_binder *binder, struct bound_pair *bound_pair)
 	const struct object *object = object_of(binder, bound_pair);
 	struct claim_facts *facts = NULL;
 	struct binding_step step;
-	struct claim_look look;
+	struct claim_sync sync;
 
 	if (!object) {
 		bound_pairs_forget(&binder->bound_pairs, bound_pair);
 		return;
 	}
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
-		facts = &look.facts;
-		sync_claim(binder, bound_pair, object, &look);
+		facts = &sync.facts;
+		sync_claim(binder, bound_pair, object, &sync);
 		bound_pair_set_waiting(&binder->bound_pairs, bound_pair,
 				       looks_for_volume(object->claim));
 		binding_decide_claim(facts, &step);
 	} else {
 		sync_volume(binder, object, &step);
 	}
-	if (facts && look.consumers.refused)
-		report_refused(binder, bound_pair, &look.consumers);
+	if (facts && sync.consumers.refused)
+		report_refused(binder, bound_pair, &sync.consumers);
 	report(binder, bound_pair, object, &step);
 	if (step.write != BINDING_NOTHING &&
 	    start_writes(binder, bound_pair, object, facts, &step) < 0)

@@ -105,7 +105,7 @@ static bool has_label(const struct object *object, const char *key, const char *
 	return found && strcmp(found, value) == 0;
 }
 
-bool csi_capacity_is_ours(const struct object *object)
+bool csi_capacity_is_managed(const struct object *object)
 {
 	return has_label(object, CSI_CAPACITY_LABEL_MANAGED_BY, CSI_CAPACITY_MANAGED_BY);
 }
@@ -158,7 +158,7 @@ enum csi_capacity_next csi_capacity_decide(const struct csi_capacity_facts *fact
 {
 	const struct object *object = facts->object;
 
-	if (object && (!csi_capacity_is_ours(object) || object->meta.deletes))
+	if (object && (!csi_capacity_is_managed(object) || object->meta.deletes))
 		return CSI_CAPACITY_NOTHING;
 	if (!csi_capacity_is_wanted(facts))
 		return object ? CSI_CAPACITY_REMOVE : CSI_CAPACITY_NOTHING;

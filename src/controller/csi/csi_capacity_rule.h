@@ -48,7 +48,7 @@ enum csi_capacity_next csi_capacity_decide(const struct csi_capacity_facts *fact
 bool csi_capacity_is_wanted(const struct csi_capacity_facts *facts);
 
 /* Written by podvol? */
-bool csi_capacity_is_ours(const struct object *object);
+bool csi_capacity_is_managed(const struct object *object);
 
 /* Must volumes of this driver be reachable from where it says that this node is? */
 bool csi_capacity_has_place(const struct csi_driver *driver);

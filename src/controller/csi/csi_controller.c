@@ -32,8 +32,8 @@ void csi_controller_driver_changed(struct controller *controller, const char *dr
 
 void csi_controller_resync(struct controller *controller)
 {
-	if (controller && controller->class->look_again)
-		controller->class->look_again(controller);
+	if (controller && controller->class->resync)
+		controller->class->resync(controller);
 }
 
 void csi_controller_room_changed(struct controller *controller, const char *driver)

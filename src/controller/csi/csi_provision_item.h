@@ -23,7 +23,7 @@ struct provision_item {
 	/* The driver said for sure that nothing of this name is there or being made. */
 	bool is_clear;
 	bool is_deleted; /* and that the stored volume is */
-	bool waits;      /* for what look_again() tells of */
+	bool waits;      /* for a resync() */
 	bool waits_for_source;
 };
 

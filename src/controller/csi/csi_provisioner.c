@@ -156,5 +156,5 @@ const struct controller_class csi_provisioner_class = {
 	.take_change = take_change,
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct provision_item, call),
-	.look_again = resync,
+	.resync = resync,
 };

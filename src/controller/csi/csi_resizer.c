@@ -351,5 +351,5 @@ const struct controller_class csi_resizer_class = {
 	.take_change = take_change,
 	.end_item = csi_item_end_call,
 	.call_at = offsetof(struct resize_item, base.call),
-	.look_again = resync,
+	.resync = resync,
 };

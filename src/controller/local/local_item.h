@@ -17,7 +17,7 @@
  * way. */
 struct item {
 	struct work_item work;
-	bool waits;        /* for what look_again() tells of */
+	bool waits;        /* for a resync */
 	bool must_go;      /* its directory could not be made: take the volume back */
 	bool is_unmade;    /* and that is done: the volume is being deleted */
 	bool is_removed;   /* its directory is, by us; until the watch tells that it is gone, too */
@@ -37,7 +37,7 @@ struct local_provisioner {
 	struct cJSON *node_map;  /* the last valid one; NULL: there never was one */
 	struct path_index paths; /* of all volumes, foreign ones too, as watched */
 	bool is_stopped;
-	bool has_waiting; /* some item waits for what look_again() tells of */
+	bool has_waiting; /* some item waits for a resync */
 };
 
 /* Decide from the stored objects what is next, and begin it. Return: false: there is nothing the

@@ -21,12 +21,12 @@
 enum directory_deed {
 	DIRECTORY_CHOOSE, /* one of the base paths */
 	DIRECTORY_MAKE,
-	DIRECTORY_SETTLE,        /* it was filled, and is to be used */
-	DIRECTORY_GROW,          /* its size is enforced: allow more */
-	DIRECTORY_UNMAKE,        /* it was never used; -EALREADY it is settled */
-	DIRECTORY_REMOVE,        /* with all that is in it; a snapshot, too */
-	DIRECTORY_SNAPSHOT,      /* of the source */
-	DIRECTORY_SNAPSHOT_LOOK, /* at one that is there */
+	DIRECTORY_SETTLE,         /* it was filled, and is to be used */
+	DIRECTORY_GROW,           /* its size is enforced: allow more */
+	DIRECTORY_UNMAKE,         /* it was never used; -EALREADY it is settled */
+	DIRECTORY_REMOVE,         /* with all that is in it; a snapshot, too */
+	DIRECTORY_SNAPSHOT,       /* of the source */
+	DIRECTORY_SNAPSHOT_QUERY, /* of one that is there */
 };
 
 /* What a volume or a snapshot is filled from: a volume's directory, or a snapshot. */

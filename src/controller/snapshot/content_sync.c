@@ -260,7 +260,7 @@ static void sync_wanted(struct snapshot_item *item, const struct volume_snapshot
 	} else if (content->state.is_ready) {
 		return;
 	} else if (*content->given_handle) {
-		start(item, content, SNAPSHOT_LOOK);
+		start(item, content, SNAPSHOT_QUERY);
 	} else if (!content->is_being_created && !*content->snapshot_handle) {
 		write_edit(item, content, &mark);
 	} else {

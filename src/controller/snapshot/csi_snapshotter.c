@@ -24,7 +24,7 @@ struct snapshot_call {
 	struct csi_call *call;
 	sd_event_source *deferred; /* instead of a call: the driver need not be asked */
 	enum csi_method method;
-	char *handle; /* of LOOK */
+	char *handle; /* of QUERY */
 	snapshot_done_fn *done;
 	void *userdata;
 };
@@ -282,8 +282,8 @@ static int send_remove(struct snapshot_call *call, const struct snapshot_order *
 	return send(call, order->content->driver, CSI_DELETE_SNAPSHOT, &request.base, reterr);
 }
 
-static int send_look(struct snapshot_call *call, const struct snapshot_order *order,
-		     struct request_maps *maps, struct failure *reterr)
+static int send_query(struct snapshot_call *call, const struct snapshot_order *order,
+		      struct request_maps *maps, struct failure *reterr)
 {
 	Csi__V1__ListSnapshotsRequest request = CSI__V1__LIST_SNAPSHOTS_REQUEST__INIT;
 	int r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, list_snapshots,
@@ -349,8 +349,8 @@ static int send_group_remove(struct snapshot_call *call, const struct snapshot_o
 		    reterr);
 }
 
-static int send_group_look(struct snapshot_call *call, const struct snapshot_order *order,
-			   struct request_maps *maps, struct failure *reterr)
+static int send_group_query(struct snapshot_call *call, const struct snapshot_order *order,
+			    struct request_maps *maps, struct failure *reterr)
 {
 	Csi__V1__GetVolumeGroupSnapshotRequest request =
 		CSI__V1__GET_VOLUME_GROUP_SNAPSHOT_REQUEST__INIT;
@@ -371,10 +371,10 @@ static int send_group_look(struct snapshot_call *call, const struct snapshot_ord
 static int (*const senders[2][3])(struct snapshot_call *call, const struct snapshot_order *order,
 				  struct request_maps *maps, struct failure *reterr) = {
 	{ [SNAPSHOT_TAKE] = send_take,
-	  [SNAPSHOT_LOOK] = send_look,
+	  [SNAPSHOT_QUERY] = send_query,
 	  [SNAPSHOT_REMOVE] = send_remove },
 	{ [SNAPSHOT_TAKE] = send_group_take,
-	  [SNAPSHOT_LOOK] = send_group_look,
+	  [SNAPSHOT_QUERY] = send_group_query,
 	  [SNAPSHOT_REMOVE] = send_group_remove },
 };
 
@@ -384,7 +384,7 @@ static int begin(struct snapshot_call *call, const struct snapshot_order *order,
 	cleanup(request_maps_done) struct request_maps maps = { .secrets = { 0 } };
 	int r;
 
-	if (order->deed == SNAPSHOT_LOOK && !can_list && !are_groups(call->owner))
+	if (order->deed == SNAPSHOT_QUERY && !can_list && !are_groups(call->owner))
 		return sd_event_add_defer(call->owner->options.event, &call->deferred, on_deferred,
 					  call);
 	r = csi_controller_read_secret(
@@ -489,7 +489,7 @@ static void resync(void *userdata)
 	{                                                                                          \
 		CONTROLLER_OF(csi_snapshotter),                                                    \
 			.open = open_snapshotter, .close = close_snapshotter,                      \
-			.driver_changed = driver_changed, .look_again = resync,                    \
+			.driver_changed = driver_changed, .resync = resync,                        \
 	}
 
 const struct controller_class csi_snapshotter_class = CLASS;

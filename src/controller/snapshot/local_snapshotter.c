@@ -99,7 +99,7 @@ static int start_order(struct local_order *order, const struct volume_snapshot_c
 {
 	static const enum directory_deed deeds[] = {
 		[SNAPSHOT_TAKE] = DIRECTORY_SNAPSHOT,
-		[SNAPSHOT_LOOK] = DIRECTORY_SNAPSHOT_LOOK,
+		[SNAPSHOT_QUERY] = DIRECTORY_SNAPSHOT_QUERY,
 		[SNAPSHOT_REMOVE] = DIRECTORY_REMOVE,
 	};
 	const struct local_provisioner_options *options = &order->owner->options;
@@ -160,7 +160,7 @@ static int start_other(struct local_order *order, const struct volume_snapshot_c
 		       struct failure *reterr)
 {
 	const char *handle =
-		order->deed == SNAPSHOT_LOOK ? content->given_handle : content->snapshot_handle;
+		order->deed == SNAPSHOT_QUERY ? content->given_handle : content->snapshot_handle;
 	struct local_snapshot_place place = { .base_path = NULL };
 	int r;
 

@@ -26,7 +26,7 @@
 
 enum snapshot_deed {
 	SNAPSHOT_TAKE,   /* of content->volume_handle; the same again when it was taken already */
-	SNAPSHOT_LOOK,   /* at content->given_handle */
+	SNAPSHOT_QUERY,  /* content->given_handle */
 	SNAPSHOT_REMOVE, /* content->snapshot_handle; fine when it is gone */
 };
 
@@ -48,7 +48,7 @@ struct snapshot_result {
 struct snapshot_end {
 	int error;
 	bool is_final; /* of a failure: nothing was made, nor is being made */
-	const struct snapshot_result *result; /* of TAKE and LOOK; NULL after a failure */
+	const struct snapshot_result *result; /* of TAKE and QUERY; NULL after a failure */
 	const struct failure *why;
 };
 

@@ -21,7 +21,7 @@
 
 enum {
 	GRACE_USEC = 10 * 1000000, /* from SIGTERM to SIGKILL, at most */
-	LOOK_USEC = 200 * 1000,    /* how often a cancellation is looked for */
+	POLL_USEC = 200 * 1000,    /* how often a cancellation is polled */
 };
 
 static int find_tool(const char *name, char path[PATH_MAX])
@@ -129,8 +129,8 @@ static int milliseconds_to_wait(const struct running *running, const struct tool
 	uint64_t wait_usec =
 		running->end_usec == UINT64_MAX ? UINT64_MAX : running->end_usec - now + 999;
 
-	if (terms->cancelled && running->ended_by_us == 0 && wait_usec > LOOK_USEC)
-		wait_usec = LOOK_USEC;
+	if (terms->cancelled && running->ended_by_us == 0 && wait_usec > POLL_USEC)
+		wait_usec = POLL_USEC;
 	if (wait_usec == UINT64_MAX)
 		return -1;
 	return wait_usec / 1000 > INT_MAX ? INT_MAX : (int) (wait_usec / 1000);

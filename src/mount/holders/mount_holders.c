@@ -421,7 +421,7 @@ static int scan_task(struct mount_search *search, int proc_fd, pid_t pid)
 	return mount_search_scan(search, fd, &process);
 }
 
-struct thread_look {
+struct thread_scan {
 	struct mount_search *search;
 	pid_t pid;
 	int result;
@@ -429,11 +429,11 @@ struct thread_look {
 
 static bool scan_thread(int task_fd, void *userdata)
 {
-	struct thread_look *look = userdata;
-	int r = scan_task(look->search, task_fd, look->pid);
+	struct thread_scan *scan = userdata;
+	int r = scan_task(scan->search, task_fd, scan->pid);
 
-	look->result = r < 0 && !process_error_is_gone(r) ? r : 0;
-	return look->result >= 0;
+	scan->result = r < 0 && !process_error_is_gone(r) ? r : 0;
+	return scan->result >= 0;
 }
 
 /* Its first thread. It may end at any moment. */
@@ -447,17 +447,17 @@ static int scan_first(struct mount_search *search, int proc_fd, pid_t pid)
 /* One whose first thread ended lives on in the others. */
 static int scan_others(struct mount_search *search, int proc_fd, pid_t pid)
 {
-	struct thread_look look = { .search = search, .pid = pid };
+	struct thread_scan scan = { .search = search, .pid = pid };
 	const struct mount_holder process = { .pid = pid };
-	int r = process_error_of(proc_fd, process_walk_threads(proc_fd, pid, scan_thread, &look));
+	int r = process_error_of(proc_fd, process_walk_threads(proc_fd, pid, scan_thread, &scan));
 
 	if (r < 0 && !process_error_is_gone(r))
 		return mount_search_failed(search, r, &process, "the threads");
-	return look.result;
+	return scan.result;
 }
 
 static int scan_process(struct mount_search *search, int proc_dir_fd, const char *name,
-			int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
+			int (*scan)(struct mount_search *search, int proc_fd, pid_t pid))
 {
 	cleanup_close int fd = process_open_directory(proc_dir_fd, name);
 	const struct mount_holder process = { .pid = (pid_t) strtol(name, NULL, 10) };
@@ -466,11 +466,11 @@ static int scan_process(struct mount_search *search, int proc_dir_fd, const char
 		return process_error_is_gone(fd)
 			       ? 0
 			       : mount_search_failed(search, fd, &process, "/proc");
-	return look(search, fd, process.pid);
+	return scan(search, fd, process.pid);
 }
 
 static int scan_processes(struct mount_search *search,
-			  int (*look)(struct mount_search *search, int proc_fd, pid_t pid))
+			  int (*scan)(struct mount_search *search, int proc_fd, pid_t pid))
 {
 	cleanup_closedir DIR *proc = opendir("/proc");
 	const struct dirent *entry;
@@ -478,7 +478,7 @@ static int scan_processes(struct mount_search *search,
 
 	while (r >= 0 && (more = directory_next(proc, &entry)) > 0)
 		if (isdigit((unsigned char) entry->d_name[0]))
-			r = scan_process(search, dirfd(proc), entry->d_name, look);
+			r = scan_process(search, dirfd(proc), entry->d_name, scan);
 	return more < 0 ? more : r;
 }
 

@@ -27,8 +27,8 @@
 #include <sys/sysmacros.h>
 
 enum {
-	LOOKS_MAX = 16,     /* at a number that stands for another file each time */
-	LOOKS_A_TIME = 256, /* descriptors, after which the clock is looked at */
+	READS_MAX = 16,     /* at a number that stands for another file each time */
+	READS_A_TIME = 256, /* descriptors, after which the clock is looked at */
 };
 
 /* ---- a namespace without a process ---- */
@@ -243,7 +243,7 @@ static bool scan_namespace(struct task *task, int directory_fd, const char *name
 static void scan_descriptor(struct task *task, int directory_fd, const char *name)
 {
 	char path[PATH_MAX], link[300];
-	unsigned int looks = 0;
+	unsigned int reads = 0;
 	uint64_t number;
 	int r;
 
@@ -257,7 +257,7 @@ static void scan_descriptor(struct task *task, int directory_fd, const char *nam
 		if (mount_search_is_seen(task->search, number) ||
 		    !scan_namespace(task, directory_fd, name, number))
 			return;
-		if (++looks == LOOKS_MAX) {
+		if (++reads == READS_MAX) {
 			note_error(task, -EAGAIN, "a descriptor");
 			return;
 		}
@@ -274,7 +274,7 @@ static void scan_descriptors(struct task *task)
 {
 	cleanup_closedir DIR *directory = NULL;
 	const struct dirent *entry;
-	unsigned int looks = 0;
+	unsigned int reads = 0;
 	int fd = process_open_directory(task->fd, "fd"), more = 0;
 
 	directory = fd < 0 ? NULL : fdopendir(fd);
@@ -286,7 +286,7 @@ static void scan_descriptors(struct task *task)
 	while (task->result >= 0 && (more = directory_next(directory, &entry)) > 0) {
 		if (isdigit((unsigned char) entry->d_name[0]))
 			scan_descriptor(task, dirfd(directory), entry->d_name);
-		if (++looks % LOOKS_A_TIME == 0 && !has_time(task))
+		if (++reads % READS_A_TIME == 0 && !has_time(task))
 			break;
 	}
 	note_error(task, more, "the descriptors");

@@ -108,7 +108,7 @@ static bool is_wanted(const struct ownership_job *job)
 	       !atomic_load_explicit(&job->is_stopping, memory_order_relaxed);
 }
 
-static void say_slow(struct ownership_job *job, const struct ownership_counts *counts)
+static void log_slow(struct ownership_job *job, const struct ownership_counts *counts)
 {
 	if (job->has_said_slow || monotonic_usec() - job->begun_usec <= SLOW_USEC)
 		return;
@@ -139,7 +139,7 @@ static int walk_part(struct ownership_job *job, struct ownership_walk *walk, uin
 			continue;
 		note_progress(job, counts, &noted);
 		if (walk == job->walk)
-			say_slow(job, counts);
+			log_slow(job, counts);
 	}
 	note_progress(job, counts, &noted);
 	return result;

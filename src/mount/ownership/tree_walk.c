@@ -279,7 +279,7 @@ static int walk_pop(struct tree_walk *walk, struct tree_entry *ret)
 }
 
 /* What is mounted on is for the look by name to find out. */
-static int open_and_look(struct tree_walk *walk, struct tree_entry *ret)
+static int open_and_stat(struct tree_walk *walk, struct tree_entry *ret)
 {
 	int fd = path_open(ret->parent_fd, ret->name, O_PATH | O_NOFOLLOW, PATH_NO_SYMLINKS);
 
@@ -316,7 +316,7 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 				    .directory_fd = -EBADF,
 				    .guarded = frame->guarded };
 	walk->entry_fd = close_keep_errno(walk->entry_fd);
-	result = walk->open_first ? open_and_look(walk, ret)
+	result = walk->open_first ? open_and_stat(walk, ret)
 				  : stat_entry(frame->fd, name, &ret->status);
 	if (result == -ENOENT)
 		return 0;

@@ -31,7 +31,7 @@ int restore_lock_take(int fd, const char *path, int *ret_lock_fd, struct failure
 	return 0;
 }
 
-void restore_lock_leave(int fd)
+void restore_lock_end(int fd)
 {
 	assert(fd >= 0);
 	if (!volume_directory_is_partial(fd))

@@ -25,7 +25,7 @@
 int restore_lock_take(int fd, const char *path, int *ret_lock_fd, struct failure *reterr);
 
 /* Nothing was written after all: the mark goes, if it says so. */
-void restore_lock_leave(int fd);
+void restore_lock_end(int fd);
 
 /**
  * restore_lock_check - may this directory be mounted? [worker]

@@ -315,8 +315,8 @@ static int read_credential(const struct exec_plugin *plugin, struct exec_credent
 	return take_status(json_get(tree, "status"), ret, reterr);
 }
 
-static int judge(struct exec_plugin *plugin, int status, struct exec_credential *ret,
-		 struct failure *reterr)
+static int check_result(struct exec_plugin *plugin, int status, struct exec_credential *ret,
+			struct failure *reterr)
 {
 	int r;
 
@@ -370,7 +370,7 @@ static int on_ended(sd_event_source *source, int fd, uint32_t events, void *user
 	if (waitpid(plugin->pid, &status, WNOHANG) <= 0)
 		return 0; /* not yet */
 	plugin->pid = 0;
-	r = judge(plugin, status, &credential, &why);
+	r = check_result(plugin, status, &credential, &why);
 	if (r < 0)
 		(void) failure_prefix(&why, "credential plugin '%s'",
 				      plugin->kubeconfig->exec.command);

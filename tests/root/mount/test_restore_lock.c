@@ -59,7 +59,7 @@ static void it_keeps_others_out_and_names_its_process(void **state)
 	other_fd = open_volume();
 	assert_int_equal(restore_lock_take(other_fd, "/v", &other_lock_fd, &why), -EBUSY);
 	assert_false(volume_directory_is_partial(fd));
-	restore_lock_leave(fd);
+	restore_lock_end(fd);
 	assert_false(has_mark());
 }
 
@@ -119,7 +119,7 @@ static void a_part_stays_a_part(void **state)
 	fd = open_volume();
 	assert_int_equal(restore_lock_take(fd, "/v", &lock_fd, &why), 0);
 	assert_true(volume_directory_is_partial(fd));
-	restore_lock_leave(fd);
+	restore_lock_end(fd);
 	assert_true(has_mark());
 	lock_fd = volume_lock_release(lock_fd);
 	fd = close_keep_errno(fd);
@@ -139,7 +139,7 @@ static void a_lock_on_the_directory_holds_nothing_up(void **state)
 	assert_int_equal(check(NULL), 0);
 	fd = open_volume();
 	assert_int_equal(restore_lock_take(fd, "/v", &lock_fd, &why), 0);
-	restore_lock_leave(fd);
+	restore_lock_end(fd);
 	(void) volume_lock_release(lock_fd);
 	assert_int_equal(volume_lock_take(fd, VOLUME_LOCK_SHARED, "/v", &lock_fd, &why), 0);
 	(void) volume_lock_release(lock_fd);

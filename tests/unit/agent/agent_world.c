@@ -248,7 +248,7 @@ int new_agent_world(void **state)
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
-	agent_lend_tables(agent);
+	agent_fill_options(agent);
 	fake_events.count = 0;
 	assert_int_equal(agent_open_mount_waiters(agent), 0);
 	assert_int_equal(agent_open_pod_mounts(agent), 0);

@@ -437,7 +437,7 @@ static void test_the_caller_leaves(void **state)
 	struct agent_world *world = *state;
 
 	mount_spec(world, (struct volume_spec){ 0 });
-	container_mounts_leave(ask(world));
+	container_mounts_cancel(ask(world));
 	assert_int_equal(fake.left, 1);
 
 	/* A worker has it: it ends unseen. */
@@ -445,7 +445,7 @@ static void test_the_caller_leaves(void **state)
 		struct container_mounts_call *call = ask(world);
 
 		end_binding(0, NULL, 0);
-		container_mounts_leave(call);
+		container_mounts_cancel(call);
 		run_job(true);
 	}
 	assert_int_equal(fake.left, 1);
@@ -466,7 +466,7 @@ static void test_one_look_at_a_time_for_a_pod(void **state)
 	end_binding(0, NULL, 0); /* a second job would be refused */
 	(void) ask(world);
 	end_binding(0, NULL, 0);
-	container_mounts_leave(leaver);
+	container_mounts_cancel(leaver);
 	run_job(true);
 	assert_int_equal(told.count, 1);
 	run_job(true);

@@ -322,9 +322,9 @@ static void test_a_look_during_a_step_is_done_again(void **state)
 	run_jobs();
 	assert_int_equal(fake_events.count, 0);
 	world->view_count = 0;
-	assert_true(drift_world.drift->look_again);
+	assert_true(drift_world.drift->check_again);
 	mounted_as(OURS + 1);
-	assert_false(drift_world.drift->look_again);
+	assert_false(drift_world.drift->check_again);
 	assert_true(is_well());
 }
 

@@ -52,7 +52,7 @@ static int setup(void **state)
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	fake_events.count = 0;
 	skipped_usec = 0;
-	agent_lend_tables(agent);
+	agent_fill_options(agent);
 	assert_int_equal(look_up_errors_new(&agent->reporter, &agent->look_up_errors), 0);
 	*state = agent;
 	return 0;

@@ -101,7 +101,7 @@ static int setup(void **state)
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
 	assert_int_equal(desired_new(agent->dirty, &agent->desired), 0);
 	assert_int_equal(actual_new(agent->dirty, &agent->actual), 0);
-	agent_lend_tables(agent);
+	agent_fill_options(agent);
 	assert_int_equal(agent_open_mount_waiters(agent), 0);
 	assert_int_equal(holds_new(2, &agent->holds.table), 0);
 	agent->populator = (struct populator *) agent->waits; /* for the function wrapped above */

@@ -460,7 +460,7 @@ static void test_callers_are_bounded(void **state)
 		json_free(answers[i].tree);
 	}
 	ask(world, &answers[0]);
-	statistics_leave(answers[0].call);
+	statistics_cancel(answers[0].call);
 	await_asked(world, &asked_hung, 2);
 	let_go(world, 1);
 }
@@ -473,7 +473,7 @@ static void test_caller_leaves(void **state)
 	mount_at(world, "slow", "/hung", false);
 	ask(world, &leaver);
 	ask(world, &stayer);
-	statistics_leave(leaver.call);
+	statistics_cancel(leaver.call);
 	await_asked(world, &asked_hung, 1);
 	let_go(world, 1);
 	turn_until(world, &stayer.count);

@@ -479,11 +479,11 @@ static void test_who_left_is_not_told(void **state)
 
 	mount_data(world);
 	ask(world, "main", &early);
-	subpaths_leave(early.call);
+	subpaths_cancel(early.call);
 	atomic_store(&kernel.hold, true);
 	ask(world, "main", &late);
 	run_until_opened(world, 1);
-	subpaths_leave(late.call);
+	subpaths_cancel(late.call);
 	ask(world, "main", &after);
 	atomic_store(&kernel.hold, false);
 	(void) sem_post(&kernel.go);
@@ -502,7 +502,7 @@ static void test_calls_are_bounded(void **state)
 	mount_data(world);
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(callers); i++) {
 		ask(world, "main", &one_more);
-		subpaths_leave(one_more.call); /* and makes room */
+		subpaths_cancel(one_more.call); /* and makes room */
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(callers); i++)
 		ask(world, "main", &callers[i]);

@@ -70,7 +70,7 @@ int agent_statistics(struct agent *agent, const struct statistics_about *about, 
 	return 0;
 }
 
-void statistics_leave(struct statistics_call *call)
+void statistics_cancel(struct statistics_call *call)
 {
 	struct api_node *node = (struct api_node *) call;
 
@@ -164,7 +164,7 @@ ANSWERED_BY_ONE_TEST int agent_call_driver(struct agent *agent,
 	return -ENOENT;
 }
 
-ANSWERED_BY_ONE_TEST void driver_call_leave(struct driver_call *call)
+ANSWERED_BY_ONE_TEST void driver_call_cancel(struct driver_call *call)
 {
 }
 
@@ -182,10 +182,10 @@ ANSWERED_BY_ONE_TEST int agent_search_users(struct agent *agent, const char *vol
 	return -ENOENT;
 }
 
-ANSWERED_BY_ONE_TEST void volume_users_search_leave(struct volume_users_search *ask)
+ANSWERED_BY_ONE_TEST void volume_users_search_cancel(struct volume_users_search *ask)
 {
 }
 
-ANSWERED_BY_ONE_TEST void unstage_call_leave(struct unstage_call *call)
+ANSWERED_BY_ONE_TEST void unstage_call_cancel(struct unstage_call *call)
 {
 }

@@ -170,7 +170,7 @@ int agent_plan_containers(struct agent *agent, const struct container_mounts_req
 	return 0;
 }
 
-void container_mounts_leave(struct container_mounts_call *call)
+void container_mounts_cancel(struct container_mounts_call *call)
 {
 	struct agent *agent = (struct agent *) call;
 

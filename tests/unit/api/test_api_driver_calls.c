@@ -43,7 +43,7 @@ int agent_call_driver(struct agent *agent, const struct driver_call_request *req
 	return 0;
 }
 
-void driver_call_leave(struct driver_call *call)
+void driver_call_cancel(struct driver_call *call)
 {
 	assert_ptr_equal(call, &driver);
 	driver.left++;

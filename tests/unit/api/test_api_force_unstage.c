@@ -36,7 +36,7 @@ int agent_force_unstage(struct agent *agent, const struct unstage_call_request *
 	return gate.result;
 }
 
-void unstage_call_leave(struct unstage_call *call)
+void unstage_call_cancel(struct unstage_call *call)
 {
 	assert_ptr_equal(call, &gate);
 	gate.left++;

@@ -36,7 +36,7 @@ int agent_search_users(struct agent *agent, const char *volume, volume_users_sea
 	return box.result;
 }
 
-void volume_users_search_leave(struct volume_users_search *ask)
+void volume_users_search_cancel(struct volume_users_search *ask)
 {
 	assert_ptr_equal(ask, &box);
 	box.left++;

@@ -33,7 +33,7 @@ static struct {
 	sem_t go;
 } world;
 
-static void on_told(void *userdata, const struct worker_counts *counts)
+static void on_notified(void *userdata, const struct worker_counts *counts)
 {
 	assert_ptr_equal(userdata, &world);
 	world.told++;
@@ -66,7 +66,7 @@ static int set_up(void **state)
 	assert_true(sd_event_new(&world.event) >= 0);
 	assert_int_equal(worker_return_new(world.event, 0, &world.to_loop), 0);
 	assert_int_equal(worker_pool_new("test", world.to_loop, &limits, &world.pool), 0);
-	worker_pool_on_hang(world.pool, on_told, &world);
+	worker_pool_on_hang(world.pool, on_notified, &world);
 	return 0;
 }
 

@@ -194,7 +194,7 @@ static void all_of_a_new_object(void **state)
 		for (char *c = text; *c; c++)
 			*c = *c == '\'' ? '"' : *c;
 		assert_string_equal(made->json, text);
-		assert_true(csi_capacity_is_ours(made));
+		assert_true(csi_capacity_is_managed(made));
 	}
 }
 

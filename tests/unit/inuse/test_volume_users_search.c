@@ -275,7 +275,7 @@ static void test_one_search_that_ends_with_its_client(void **state)
 	made_up.until_cancelled = true;
 	assert_int_equal(volume_users_search(&world->inuse, VOLUME, on_answer, world, &first), 0);
 	assert_int_equal(ask(world, VOLUME), -EBUSY);
-	volume_users_search_leave(first);
+	volume_users_search_cancel(first);
 	while (world->inuse.asking)
 		assert_true(sd_event_run(world->event, UINT64_MAX) >= 0);
 	assert_int_equal(world->answers, 0);

@@ -53,14 +53,14 @@ static void test_a_full_io_slot_lets_in_by_order(void **state)
 		struct io_slot_place *next = &world->places[IO_SLOT_STAGES_MAX + i];
 
 		assert_true(next->waits);
-		assert_ptr_equal(io_slot_leave(world->io_slots, &world->places[i]), next);
+		assert_ptr_equal(io_slot_release(world->io_slots, &world->places[i]), next);
 		assert_true(next->runs);
 		assert_false(next->waits);
 	}
 	for (int i = PLACES - IO_SLOT_STAGES_MAX; i < PLACES; i++)
-		assert_null(io_slot_leave(world->io_slots, &world->places[i]));
+		assert_null(io_slot_release(world->io_slots, &world->places[i]));
 	assert_true(io_slot_enter(world->io_slots, &world->places[0], 7));
-	assert_null(io_slot_leave(world->io_slots, &world->places[0]));
+	assert_null(io_slot_release(world->io_slots, &world->places[0]));
 }
 
 static void test_another_io_slot_does_not_wait(void **state)
@@ -70,7 +70,7 @@ static void test_another_io_slot_does_not_wait(void **state)
 	fill(world);
 	assert_true(io_slot_enter(world->io_slots, &world->other, 8));
 	/* No item waits for that one: those of the full device go on waiting. */
-	assert_null(io_slot_leave(world->io_slots, &world->other));
+	assert_null(io_slot_release(world->io_slots, &world->other));
 	assert_true(world->places[IO_SLOT_STAGES_MAX].waits);
 }
 
@@ -88,7 +88,7 @@ static void test_who_gives_up_is_passed_over(void **state)
 	assert_false(io_slot_give_up(world->io_slots, &world->places[IO_SLOT_STAGES_MAX]));
 	assert_false(io_slot_give_up(world->io_slots, &world->places[0]));
 	assert_true(world->places[0].runs);
-	assert_ptr_equal(io_slot_leave(world->io_slots, &world->places[0]),
+	assert_ptr_equal(io_slot_release(world->io_slots, &world->places[0]),
 			 &world->places[IO_SLOT_STAGES_MAX + 1]);
 }
 

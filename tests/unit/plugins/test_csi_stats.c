@@ -27,8 +27,8 @@ static Csi__V1__VolumeUsage usages[3], *usage_pointers[3];
 static Csi__V1__VolumeCondition condition;
 static Csi__V1__NodeGetVolumeStatsResponse reply;
 
-static void on_told(void *userdata, const struct volume_metrics *fullness,
-		    const struct failure *failure)
+static void on_notified(void *userdata, const struct volume_metrics *fullness,
+			const struct failure *failure)
 {
 	struct volume_metrics_call **call = userdata;
 
@@ -72,7 +72,7 @@ static int ask(void)
 						.unique_name = csi_world.unique_name,
 						.pod_uid = "u1",
 						.volume_name = csi_world.request.volume_name };
-	int r = csi_volume_plugin.start_metrics(&request, "/target", on_told, &call, &call);
+	int r = csi_volume_plugin.start_metrics(&request, "/target", on_notified, &call, &call);
 
 	assert_int_equal(told.count, 0);
 	csi_world_answer();

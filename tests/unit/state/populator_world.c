@@ -24,7 +24,7 @@ static void deliver(const struct store_change *change, void *userdata)
 	populator_change(world->populator, change, world->now_usec);
 }
 
-static void count_look(void *userdata, const struct object *pod)
+static void count_sync(void *userdata, const struct object *pod)
 {
 	struct populator_world *world = userdata;
 
@@ -46,7 +46,7 @@ int new_world(void **state)
 	struct populator_world *world = calloc(1, sizeof(*world));
 	struct populator_options options = { .node_name = "here",
 					     .waits_for_moves = true,
-					     .looked = count_look,
+					     .synced = count_sync,
 					     .renewed = note_renewed,
 					     .userdata = world };
 
