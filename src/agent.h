@@ -150,9 +150,7 @@ int agent_wait_pod(struct agent *agent, const struct mount_wait_request *request
 
 /* ---- mounts of containers: see container/pod_mounts.h ---- */
 
-/* subpaths_prepare() and container_mounts_plan(). */
-int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
-			   subpaths_fn *done, void *userdata, struct subpath_call **ret);
+/* container_mounts_plan(). */
 int agent_plan_containers(struct agent *agent, const struct container_mounts_request *request,
 			  struct container_mounts_call **ret);
 

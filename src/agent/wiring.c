@@ -462,12 +462,6 @@ int agent_open_pod_mounts(struct agent *agent)
 	return subpaths_new(&agent->pod_mounts, &agent->pod_mounts.subpaths);
 }
 
-int agent_prepare_subpaths(struct agent *agent, const char *pod_uid, const char *container,
-			   subpaths_fn *done, void *userdata, struct subpath_call **ret)
-{
-	return subpaths_prepare(&agent->pod_mounts, pod_uid, container, done, userdata, ret);
-}
-
 int agent_plan_containers(struct agent *agent, const struct container_mounts_request *request,
 			  struct container_mounts_call **ret)
 {

@@ -45,7 +45,7 @@ static const struct route_parameter parameters[] = {
 };
 enum { VIEW_PARAMETERS = 4 };
 
-const struct route_parameter *route_parameter(const char *name)
+static const struct route_parameter *parameter_named(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(parameters); i++)
 		if (strcmp(parameters[i].name, name) == 0)
@@ -76,7 +76,7 @@ const struct route_parameter *route_next_parameter(const struct route *route, si
 			return &parameters[(*at)++];
 	if (*at - VIEW_PARAMETERS < ROUTE_PARAMETERS_MAX &&
 	    route->parameters[*at - VIEW_PARAMETERS])
-		return route_parameter(route->parameters[(*at)++ - VIEW_PARAMETERS]);
+		return parameter_named(route->parameters[(*at)++ - VIEW_PARAMETERS]);
 	return NULL;
 }
 

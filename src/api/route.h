@@ -49,9 +49,6 @@ struct route_parameter {
 
 extern const struct route podvol_routes[]; /* ended by a NULL pattern */
 
-/* What is known of a parameter by its name; it must be there. */
-const struct route_parameter *route_parameter(const char *name);
-
 /**
  * route_next_parameter - walk the query parameters of a route of podvol's own
  * @at: 0 at first; changed

@@ -24,26 +24,19 @@ const struct server *handle_server(const struct podvol *podvol);
 /* Of the last call: for calls that end later. */
 struct outcome *handle_outcome(struct podvol *podvol);
 
-/* "/podvol/v1/pods/NAMESPACE/NAME/verb" of a pod as callers name it. Return: 0; -EINVAL; -ENOMEM.
- */
-int handle_pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret);
-
 /* A request of the library's own making, with what it points to; podvol_request_free() frees it. */
 struct owned_request {
 	struct podvol_request request; /* first: callers have its address */
 	char *path, *body;
 };
 
-/* A POST about a pod, for a Table; @words as handle_pod_path() takes them. */
+/* A POST about a pod, for a Table; @words: the rest of the path. */
 int handle_new_request(struct podvol *podvol, const char *pod, const char *words,
 		       unsigned int timeout_msec, struct owned_request **ret);
 
 /* podvol_request() and, where @ret is wanted, its answer as a table. */
 int handle_request_table(struct podvol *podvol, const struct podvol_request *request,
 			 struct podvol_table **ret);
-
-/* The library's own time limit of a call that the daemon ends after @timeout_msec. */
-unsigned int handle_time_limit(unsigned int timeout_msec);
 
 /* ---- refusal.c ---- */
 

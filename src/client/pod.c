@@ -47,8 +47,8 @@ char *podvol_escape(const char *text)
 	return escaped;
 }
 
-/* "/podvol/v1/pods/NAMESPACE/NAME/verb", or without the namespace. */
-int handle_pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret)
+/* "/podvol/v1/pods/NAMESPACE/NAME/verb", or without the namespace. Return: 0; -EINVAL; -ENOMEM. */
+static int pod_path(struct podvol *podvol, const char *pod, const char *verb, char **ret)
 {
 	const char *slash = pod ? strchr(pod, '/') : NULL;
 	cleanup_free char *name_space = NULL, *name = NULL;
@@ -77,7 +77,8 @@ int handle_pod_path(struct podvol *podvol, const char *pod, const char *verb, ch
 	return 0;
 }
 
-unsigned int handle_time_limit(unsigned int timeout_msec)
+/* The library's own time limit of a call that the daemon ends after @timeout_msec. */
+static unsigned int time_limit(unsigned int timeout_msec)
 {
 	return timeout_msec < INT_MAX - MARGIN_MSEC ? timeout_msec + MARGIN_MSEC : INT_MAX;
 }
@@ -132,7 +133,7 @@ int handle_new_request(struct podvol *podvol, const char *pod, const char *words
 
 	if (!owned)
 		return handle_failed(podvol, -ENOMEM, "out of memory");
-	r = handle_pod_path(podvol, pod, words, &owned->path);
+	r = pod_path(podvol, pod, words, &owned->path);
 	if (r < 0) {
 		free(owned);
 		return r;
@@ -140,7 +141,7 @@ int handle_new_request(struct podvol *podvol, const char *pod, const char *words
 	owned->request.method = "POST";
 	owned->request.path = owned->path;
 	owned->request.accept = TYPE_TABLE;
-	owned->request.timeout_msec = handle_time_limit(timeout_msec);
+	owned->request.timeout_msec = time_limit(timeout_msec);
 	*ret = owned;
 	return 0;
 }
@@ -245,6 +246,6 @@ int podvol_volumes(struct podvol *podvol, const char *pod, struct podvol_table *
 		return -EINVAL;
 	if (!pod)
 		return podvol_table_get(podvol, "/podvol/v1/volumes", ret);
-	r = handle_pod_path(podvol, pod, "volumes", &path);
+	r = pod_path(podvol, pod, "volumes", &path);
 	return r < 0 ? r : podvol_table_get(podvol, path, ret);
 }

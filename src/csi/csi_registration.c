@@ -422,13 +422,3 @@ struct csi_registration *csi_registration_free(struct csi_registration *all)
 	free(all);
 	return NULL;
 }
-
-size_t csi_registration_pending(const struct csi_registration *all)
-{
-	const struct registration *one;
-	size_t count = 0;
-
-	for (one = all ? all->sockets : NULL; one; one = one->hh.next)
-		count += state_of(one) == CSI_DRIVER_REGISTERING;
-	return count;
-}

@@ -44,6 +44,3 @@ struct csi_registration *csi_registration_free(struct csi_registration *registra
 
 /* What options.install or options.uninstall began is over. */
 void csi_registration_written(void *token, int error, const struct failure *why);
-
-/* How many sockets are being registered just now: neither done nor failed. */
-size_t csi_registration_pending(const struct csi_registration *registration);

@@ -400,13 +400,6 @@ const char *desired_volume_of_pod(const struct desired *desired, const char *pod
 	return name_sets_at(&desired->names, pod_uid, position);
 }
 
-size_t desired_count(const struct desired *desired)
-{
-	assert(desired);
-
-	return HASH_COUNT(desired->volumes);
-}
-
 /* ---- errors of a pod ---- */
 
 static struct desired_errors *errors_free(struct desired_errors *errors)

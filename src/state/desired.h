@@ -79,8 +79,6 @@ struct desired_volume *desired_find(const struct desired *desired, const char *u
 struct desired_pod *desired_find_pod(const struct desired_volume *volume, const char *pod_uid);
 /* Any entry, to walk with ->hh.next in the order in which they came; NULL: the table is empty. */
 struct desired_volume *desired_first(const struct desired *desired);
-/* How many volumes; constant cost. */
-size_t desired_count(const struct desired *desired);
 
 /* The unique name of the @position-th volume that this pod wants, in no order; NULL past the last.
  * Valid until the table changes. */

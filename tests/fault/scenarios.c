@@ -4,6 +4,7 @@
  */
 #include "scenarios.h"
 
+#include "agent/parts.h"
 #include "client/podvol.h"
 #include "faults.h"
 
@@ -265,8 +266,8 @@ static void bind_sub_paths(struct fault_world *world)
 
 		answer = (struct subpath_answer){ .error = -1 };
 		faults_exempt_thread(false);
-		r = agent_prepare_subpaths(world->agent, "uid-web", NULL, on_subpaths, &answer,
-					   &call);
+		r = subpaths_prepare(&world->agent->pod_mounts, "uid-web", NULL, on_subpaths,
+				     &answer, &call);
 		faults_exempt_thread(true);
 		for (int i = 0; r == 0 && !answer.came && i < WAIT_MSEC; i++)
 			world_turn(world, 1);

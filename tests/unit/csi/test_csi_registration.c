@@ -340,7 +340,7 @@ static void test_whole_way(void **state)
 
 	(void) state;
 	appear("a");
-	assert_int_equal(csi_registration_pending(world.registration), 1);
+	assert_int_equal(at("/r/a")->state, CSI_DRIVER_REGISTERING);
 	expect("GetInfo ");
 	assert_int_equal(open_call(REGISTRATION_GET_INFO, "/r/a")->request.timeout_usec,
 			 USEC_PER_SEC);
@@ -362,7 +362,7 @@ static void test_whole_way(void **state)
 	assert_string_equal(driver->registration_socket, "/r/a");
 	assert_string_equal(driver->segments[0].value, "a");
 	assert_int_equal(driver->max_volumes, 7);
-	assert_int_equal(csi_registration_pending(world.registration), 0);
+	assert_int_equal(at("/r/a")->state, CSI_DRIVER_READY);
 	expect("");
 }
 

@@ -148,7 +148,7 @@ static void expect_dirty(struct world *world)
 {
 	assert_true(dirty_count(world->dirty) == ARRAY_SIZE(volumes) ||
 		    dirty_take_full_pass(world->dirty) ||
-		    desired_count(world->desired) < ARRAY_SIZE(volumes));
+		    HASH_CNT(hh, desired_first(world->desired)) < ARRAY_SIZE(volumes));
 }
 
 static void reconcile_all(struct world *world)
