@@ -19,11 +19,16 @@
 #define NODE_LIMIT_USEC   (120 * USEC_PER_SEC)
 #define NOTIFY_LIMIT_USEC (5 * USEC_PER_SEC)
 
-static void note_status(struct registration *one, const char *what,
-			const struct grpc_result *status)
+/* The call ended. Return: true: with an error, which is the event. */
+static bool has_failed(struct registration *one, const char *what, const struct grpc_result *status)
 {
+	one->call = NULL;
+	if (status->code == GRPC_OK)
+		return false;
 	(void) failed_plain(&one->last_error, -EIO, "%s: %s: %s", what,
 			    grpc_code_name(status->code), status->text);
+	registration_move(one, REGISTRATION_FAILED);
+	return true;
 }
 
 static int begin_call(struct registration *one, const struct csi_call_request *what,
@@ -40,7 +45,7 @@ static int begin_call(struct registration *one, const struct csi_call_request *w
 
 /* ---- the registrar ---- */
 
-static bool nobody_listens(const struct grpc_result *status)
+static bool is_unserved(const struct grpc_result *status)
 {
 	return status->code == GRPC_UNAVAILABLE && !status->was_sent;
 }
@@ -53,13 +58,9 @@ static void on_info(void *userdata, const struct csi_reply *reply)
 	struct registration_info info;
 	int r;
 
-	one->call = NULL;
-	one->is_dialling = nobody_listens(&reply->status);
-	if (reply->status.code != GRPC_OK) {
-		note_status(one, "the registrar does not answer GetInfo", &reply->status);
-		registration_move(one, REGISTRATION_FAILED);
+	one->is_dialling = is_unserved(&reply->status);
+	if (has_failed(one, "the registrar does not answer GetInfo", &reply->status))
 		return;
-	}
 	info = (struct registration_info){
 		.type = answer->type,
 		.name = answer->name,
@@ -155,12 +156,8 @@ static void on_node_info(void *userdata, const struct csi_reply *reply)
 	cleanup_free struct csi_topology_segment *segments = NULL;
 	struct csi_driver driver = { .name = one->name };
 
-	one->call = NULL;
-	if (reply->status.code != GRPC_OK) {
-		note_status(one, "the driver does not answer NodeGetInfo", &reply->status);
-		registration_move(one, REGISTRATION_FAILED);
+	if (has_failed(one, "the driver does not answer NodeGetInfo", &reply->status))
 		return;
-	}
 	segments = segments_of(answer->accessible_topology);
 	if (!segments || *answer->node_id == '\0') {
 		(void) failed_plain(&one->last_error, segments ? -EPROTO : -ENOMEM, "%s",

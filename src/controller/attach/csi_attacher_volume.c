@@ -7,13 +7,6 @@
 
 #include "controller/controller.h"
 
-#include <string.h>
-
-static int names_volume(const struct object *attachment, void *userdata)
-{
-	return strcmp(attachment->volume_attachment->volume_name, userdata) == 0;
-}
-
 /* False: nothing is to be done before something of it changes. */
 static bool let_go(struct work_item *work, const struct object *volume)
 {
@@ -25,8 +18,7 @@ static bool let_go(struct work_item *work, const struct object *volume)
 	};
 
 	if (!metadata_has_finalizer(tree, finalizer) ||
-	    store_list(attacher->options.store, KIND_VOLUME_ATTACHMENT, NULL, names_volume,
-		       (void *) work->name) != 0)
+	    csi_controller_has_attachment(attacher->options.store, work->name))
 		return false;
 	work_item_edit(work, volume, metadata_remove_finalizer, (void *) edit.finalizer);
 	return true;

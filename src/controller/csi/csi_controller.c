@@ -5,8 +5,11 @@
  */
 #include "controller/csi/csi_controller.h"
 
+#include "object/kinds/volume_attachment.h"
+
 #include <assert.h>
 #include <errno.h>
+#include <string.h>
 
 int csi_controller_new(const struct controller_class *class,
 		       const struct csi_controller_options *options, struct controller **ret)
@@ -55,6 +58,24 @@ int csi_controller_read_secret(struct store *store, const struct csi_secret_refe
 		return failed_plain(reterr, -ENOKEY, "secret '%s/%s' not found",
 				    reference->name_space, reference->name);
 	return csi_map_add_secret(ret, secret, reterr);
+}
+
+static int is_attached(const struct object *attachment, void *volume_name)
+{
+	return strcmp(attachment->volume_attachment->volume_name, volume_name) == 0;
+}
+
+bool csi_controller_has_attachment(struct store *store, const char *volume_name)
+{
+	return store_list(store, KIND_VOLUME_ATTACHMENT, NULL, is_attached, (void *) volume_name) !=
+	       0;
+}
+
+bool csi_controller_uses_volume(const struct csi_controller_options *options,
+				const struct persistent_volume *volume)
+{
+	return options->is_in_use(options->userdata, volume) ||
+	       csi_controller_has_attachment(options->store, volume->object->meta.name);
 }
 
 void csi_item_end_call(struct work_item *item)

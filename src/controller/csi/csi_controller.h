@@ -61,6 +61,12 @@ void csi_controller_room_changed(struct controller *controller, const char *driv
 int csi_controller_read_secret(struct store *store, const struct csi_secret_reference *reference,
 			       struct csi_map *ret, struct failure *reterr);
 
+/* Is there a VolumeAttachment of this volume, of any node? */
+bool csi_controller_has_attachment(struct store *store, const char *volume_name);
+/* The same, or may something of it be used here? */
+bool csi_controller_uses_volume(const struct csi_controller_options *options,
+				const struct persistent_volume *volume);
+
 /* For controller_class.end_item of one that has call_at. */
 void csi_item_end_call(struct work_item *item);
 

@@ -14,7 +14,6 @@
 #include "controller/binding/binding.h"
 #include "controller/volume_finalizer.h"
 #include "object/json/json.h"
-#include "object/kinds/volume_attachment.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -123,11 +122,6 @@ static void delete_volume(struct provision_item *item, const struct persistent_v
 			      on_deleted);
 }
 
-static int find_attachment(const struct object *object, void *userdata)
-{
-	return strcmp(object->volume_attachment->volume_name, userdata) == 0;
-}
-
 static void reclaim(struct provision_item *item, const struct persistent_volume *volume,
 		    bool claim_exists)
 {
@@ -142,9 +136,7 @@ static void reclaim(struct provision_item *item, const struct persistent_volume 
 
 	/* The dear questions only where the answer may matter. */
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE)
-		facts.is_in_use = options->is_in_use(options->userdata, volume) ||
-				  store_list(options->store, KIND_VOLUME_ATTACHMENT, NULL,
-					     find_attachment, (void *) item->work.name) != 0;
+		facts.is_in_use = csi_controller_uses_volume(options, volume);
 	verdict = reclaim_decide(&facts, &why);
 	item->waits = verdict == RECLAIM_WAIT;
 	provision_owner(item)->has_waiting |= item->waits;

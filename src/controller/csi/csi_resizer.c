@@ -16,7 +16,6 @@
 #include "controller/csi/claim_resize.h"
 #include "controller/csi/csi_claim_item.h"
 #include "csi/csi_access.h"
-#include "object/kinds/volume_attachment.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -187,22 +186,13 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 					&item->base.call, reterr);
 }
 
-static int find_attachment(const struct object *object, void *userdata)
-{
-	return strcmp(object->volume_attachment->volume_name, userdata) == 0;
-}
-
 /* A driver that can do it only while the volume is nowhere. */
 static bool must_wait(struct resize_item *item, const struct persistent_volume *volume,
 		      const struct csi_driver *driver)
 {
-	const struct csi_controller_options *options = &resizer_of(item)->options;
-
 	item->waits = driver->plugin_capabilities & CSI_PLUGIN_EXPANSION_OFFLINE &&
 		      !(driver->plugin_capabilities & CSI_PLUGIN_EXPANSION_ONLINE) &&
-		      (options->is_in_use(options->userdata, volume) ||
-		       store_list(options->store, KIND_VOLUME_ATTACHMENT, NULL, find_attachment,
-				  (void *) volume->object->meta.name) != 0);
+		      csi_controller_uses_volume(&resizer_of(item)->options, volume);
 	resizer_of(item)->has_waiting |= item->waits;
 	return item->waits;
 }

@@ -16,11 +16,6 @@
 
 enum { MEMBER_NAME_BYTES = 16 + CSI_HASH_TEXT_BYTES };
 
-static struct store *store_of(const struct snapshot_item *item)
-{
-	return snapshotter_of(item)->options.store;
-}
-
 static bool is_group(const struct volume_snapshot *snapshot)
 {
 	return snapshot->object->kind == KIND_VOLUME_GROUP_SNAPSHOT;
@@ -76,8 +71,8 @@ int group_find_volumes(const struct snapshot_item *item, const struct volume_sna
 
 	if (!found)
 		return failed(reterr, -ENOMEM, "cannot find the claims of a group");
-	r = store_list(store_of(item), KIND_PERSISTENT_VOLUME_CLAIM, group->object->meta.name_space,
-		       take_claim, &search);
+	r = store_list(snapshot_store(item), KIND_PERSISTENT_VOLUME_CLAIM,
+		       group->object->meta.name_space, take_claim, &search);
 	if (r == 0 && search.count == 0)
 		r = failed_plain(reterr, -ENOENT, "the selector matches no claim");
 	if (r < 0)
@@ -170,9 +165,10 @@ static bool make_member(struct snapshot_item *item, const struct volume_snapshot
 
 	if (r == 0)
 		r = member_name("snapcontent-", content, member, content_name);
-	if (r == 0 && !store_get(store_of(item), KIND_VOLUME_SNAPSHOT_CONTENT, "", content_name))
+	if (r == 0 &&
+	    !store_get(snapshot_store(item), KIND_VOLUME_SNAPSHOT_CONTENT, "", content_name))
 		r = plan_content(content, member, names, &made);
-	else if (r == 0 && !store_get(store_of(item), KIND_VOLUME_SNAPSHOT,
+	else if (r == 0 && !store_get(snapshot_store(item), KIND_VOLUME_SNAPSHOT,
 				      group->object->meta.name_space, name))
 		r = plan_snapshot(group, names, &made);
 	else if (r == 0)
@@ -196,7 +192,8 @@ static const struct volume_snapshot_content *content_of(const struct snapshot_it
 							enum object_kind kind, const char *bound,
 							const char *named)
 {
-	const struct object *object = store_get(store_of(item), kind, "", *bound ? bound : named);
+	const struct object *object =
+		store_get(snapshot_store(item), kind, "", *bound ? bound : named);
 
 	return object ? object->volume_snapshot_content : NULL;
 }
@@ -269,11 +266,11 @@ bool group_delete_members(struct snapshot_item *item, const struct volume_snapsh
 
 	if (!is_group(group) || !content || !snapshot_is_named_by(content, group->object))
 		return false;
-	(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT, group->object->meta.name_space,
-			  take_member, &search);
+	(void) store_list(snapshot_store(item), KIND_VOLUME_SNAPSHOT,
+			  group->object->meta.name_space, take_member, &search);
 	if (search.count == 0)
-		(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT_CONTENT, NULL, take_unbound,
-				  &search);
+		(void) store_list(snapshot_store(item), KIND_VOLUME_SNAPSHOT_CONTENT, NULL,
+				  take_unbound, &search);
 	if (search.to_delete && options->is_complete(options->userdata))
 		work_item_delete(&item->work, search.to_delete);
 	return search.count > 0;
@@ -287,7 +284,7 @@ const struct object *group_that_holds(const struct snapshot_item *item,
 	const struct volume_snapshot *group;
 
 	if (*snapshot->group_name)
-		object = store_get(store_of(item), KIND_VOLUME_GROUP_SNAPSHOT,
+		object = store_get(snapshot_store(item), KIND_VOLUME_GROUP_SNAPSHOT,
 				   snapshot->object->meta.name_space, snapshot->group_name);
 	if (!object || object->meta.deletes)
 		return NULL;

@@ -19,11 +19,6 @@ static const struct snapshot_words *words_of(const struct snapshot_item *item)
 	return snapshotter_of(item)->words;
 }
 
-static struct store *store_of(const struct snapshot_item *item)
-{
-	return snapshotter_of(item)->options.store;
-}
-
 static bool serves(const struct snapshot_item *item, const char *driver)
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
@@ -38,7 +33,7 @@ static const struct volume_snapshot *find_snapshot(const struct snapshot_item *i
 	const char *slash = strchr(item->work.name, '/');
 	cleanup_free char *space = strndup(item->work.name, (size_t) (slash - item->work.name));
 	const struct object *object =
-		space ? store_get(store_of(item), words_of(item)->snapshot, space, slash + 1)
+		space ? store_get(snapshot_store(item), words_of(item)->snapshot, space, slash + 1)
 		      : NULL;
 
 	return object ? object->volume_snapshot : NULL;
@@ -56,7 +51,7 @@ static const struct volume_snapshot_content *find_content(const struct snapshot_
 		name = snapshot->content_name;
 	if (!*name)
 		name = snapshot_content_name(snapshot->object, buffer);
-	object = store_get(store_of(item), words_of(item)->content, "", name);
+	object = store_get(snapshot_store(item), words_of(item)->content, "", name);
 	return object ? object->volume_snapshot_content : NULL;
 }
 
@@ -65,7 +60,7 @@ static const struct object *find_claim(const struct snapshot_item *item,
 {
 	if (!*snapshot->claim_name)
 		return NULL;
-	return store_get(store_of(item), KIND_PERSISTENT_VOLUME_CLAIM,
+	return store_get(snapshot_store(item), KIND_PERSISTENT_VOLUME_CLAIM,
 			 snapshot->object->meta.name_space, snapshot->claim_name);
 }
 
@@ -75,7 +70,7 @@ const struct persistent_volume *snapshot_find_volume(const struct snapshot_item 
 	const struct object *object = NULL;
 
 	if (claim && *claim->claim->volume_name)
-		object = store_get(store_of(item), KIND_PERSISTENT_VOLUME, "",
+		object = store_get(snapshot_store(item), KIND_PERSISTENT_VOLUME, "",
 				   claim->claim->volume_name);
 	if (!object || strcmp(object->persistent_volume->claim_uid, claim->meta.uid) != 0)
 		return NULL;
@@ -85,7 +80,8 @@ const struct persistent_volume *snapshot_find_volume(const struct snapshot_item 
 static const struct volume_snapshot_class *find_class(const struct snapshot_item *item,
 						      const char *name)
 {
-	const struct object *object = store_get(store_of(item), words_of(item)->class, "", name);
+	const struct object *object =
+		store_get(snapshot_store(item), words_of(item)->class, "", name);
 
 	return object ? object->volume_snapshot_class : NULL;
 }
@@ -156,8 +152,8 @@ static bool release_claim(struct snapshot_item *item, const struct volume_snapsh
 
 	if (!claim || !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE))
 		return false;
-	(void) store_list(store_of(item), KIND_VOLUME_SNAPSHOT, snapshot->object->meta.name_space,
-			  take_other, &search);
+	(void) store_list(snapshot_store(item), KIND_VOLUME_SNAPSHOT,
+			  snapshot->object->meta.name_space, take_other, &search);
 	if (search.found)
 		return false;
 	r = snapshot_without_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE, &made);
@@ -201,7 +197,7 @@ static void choose_class(struct snapshot_item *item, const struct volume_snapsho
 	struct failure why = { .error = 0 };
 	int r;
 
-	(void) store_list(store_of(item), words_of(item)->class, NULL, take_default, &search);
+	(void) store_list(snapshot_store(item), words_of(item)->class, NULL, take_default, &search);
 	if (search.count == 1) {
 		r = object_edit(snapshot->object, set_class, (void *) search.found->object, &made,
 				NULL);
@@ -489,7 +485,7 @@ static void sync_deleted(struct snapshot_item *item, const struct volume_snapsho
 		snapshot_report(item, snapshot->object, "Warning", "SnapshotDeletePending", text);
 		return;
 	}
-	(void) store_list(store_of(item), KIND_PERSISTENT_VOLUME_CLAIM,
+	(void) store_list(snapshot_store(item), KIND_PERSISTENT_VOLUME_CLAIM,
 			  snapshot->object->meta.name_space, take_restored, &search);
 	if (search.found) {
 		(void) snprintf(text, sizeof(text),

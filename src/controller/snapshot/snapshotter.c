@@ -13,6 +13,11 @@ struct snapshotter *snapshotter_of(const struct snapshot_item *item)
 	return work_queue_userdata(item->work.queue);
 }
 
+struct store *snapshot_store(const struct snapshot_item *item)
+{
+	return snapshotter_of(item)->options.store;
+}
+
 /* ---- telling ---- */
 
 void snapshot_report(struct snapshot_item *item, const struct object *about, const char *type,

@@ -56,6 +56,7 @@ const struct object *group_that_holds(const struct snapshot_item *item,
 /* ---- snapshotter.c ---- */
 
 struct snapshotter *snapshotter_of(const struct snapshot_item *item);
+struct store *snapshot_store(const struct snapshot_item *item);
 /* An event, once for each text. */
 void snapshot_report(struct snapshot_item *item, const struct object *about, const char *type,
 		     const char *reason, const char *text);
