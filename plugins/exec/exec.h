@@ -11,6 +11,7 @@
 #pragma once
 
 #include "mount/filesystem/plugin_call.h"
+#include "plugins/exec_class.h"
 #include "plugins/plugin.h"
 
 #define EXEC_PLUGIN_NAME  "podvol.io/exec"
@@ -35,7 +36,11 @@ struct exec_program {
 	uint64_t limit_usec;
 	bool allows_inline; /* in a pod, whose author chooses its options */
 	bool gives_stats;   /* a process each time that they are asked for */
+	unsigned int slots; /* for StorageClasses: a bit for each enum exec_slot */
 };
+
+/* What a slot's call is called, in requests and in settings. */
+const char *exec_slot_name(enum exec_slot slot);
 
 /* "luks" of "podvol.io/luks"; NULL: no name of a plugin. Borrowed. */
 const char *exec_name_of(const char *driver);
@@ -56,7 +61,8 @@ void exec_program_done(struct exec_program *program);
 struct exec_step {
 	const struct plugin_host *host;
 	char *unique_name, *name, *handle, *pod_uid; /* pod_uid: "" of a stage */
-	char *staging_path, *target_path;            /* relative; target_path NULL of a stage */
+	/* Relative; target_path NULL of a stage, both of a call for a StorageClass. */
+	char *staging_path, *target_path;
 	struct cJSON *facts;  /* members that all requests of a set-up have; NULL of a teardown */
 	int64_t expand_bytes; /* to make it so large; 0: it is, or nothing is set up */
 	bool is_inline, read_only;
@@ -76,6 +82,7 @@ struct exec_call {
 	const struct place *target; /* what it may mount on; NULL: nothing */
 	int *ret_mount_fd;         /* with EXEC_DONE what it mounted, else -EBADF; NULL: unwanted */
 	struct cJSON **ret_answer; /* with EXEC_DONE, for json_free(); NULL: unwanted */
+	unsigned int slot; /* the bit that its settings need, else EXEC_UNSUPPORTED; 0: none */
 };
 
 /**

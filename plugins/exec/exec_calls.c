@@ -79,7 +79,8 @@ int exec_request_metrics(const struct volume_request *request, struct volume_met
 	assert(request && ret && reterr);
 	r = exec_step_init(&step, request, false, reterr);
 	if (r == 0) {
-		r = exec_step_invoke(&step, &(struct exec_call){ "stats", NULL, NULL, &answer },
+		r = exec_step_invoke(&step,
+				     &(struct exec_call){ .name = "stats", .ret_answer = &answer },
 				     &report);
 		if (r < 0)
 			*reterr = report.failure;

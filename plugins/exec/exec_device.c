@@ -23,7 +23,10 @@ static int stage_volume(void *data, struct stage_report *report)
 	r = exec_step_make_place(step, step->staging_path, &staging, &staging_fd, report);
 	if (r < 0 || report->mount_id != 0)
 		return r;
-	r = exec_step_invoke(step, &(struct exec_call){ "stage", &staging, &mount_fd, NULL },
+	r = exec_step_invoke(step,
+			     &(struct exec_call){ .name = "stage",
+						  .target = &staging,
+						  .ret_mount_fd = &mount_fd },
 			     report);
 	if (r == EXEC_DONE && mount_fd >= 0) {
 		report->error_class = ERROR_UNCERTAIN;

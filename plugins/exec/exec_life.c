@@ -44,7 +44,9 @@ static int call_slot(struct life *life, const char *name, const struct place *ta
 		     int *ret_mount_fd)
 {
 	struct stage_report report = { .failure = { .error = 0 } };
-	const struct exec_call call = { name, target, ret_mount_fd, NULL };
+	const struct exec_call call = { .name = name,
+					.target = target,
+					.ret_mount_fd = ret_mount_fd };
 	uint64_t since_usec = monotonic_usec();
 	int r = exec_step_invoke(&life->step, &call, &report);
 	double milliseconds = (double) (monotonic_usec() - since_usec) / USEC_PER_MSEC;

@@ -61,7 +61,9 @@ static int publish(struct exec_mounter *mounter, int target_fd, struct stage_rep
 		.set = step->read_only ? MOUNT_ATTR_RDONLY : 0,
 	};
 	cleanup_close int mount_fd = -EBADF;
-	const struct exec_call call = { "publish", &mounter->target, &mount_fd, NULL };
+	const struct exec_call call = { .name = "publish",
+					.target = &mounter->target,
+					.ret_mount_fd = &mount_fd };
 	int r = exec_step_invoke(step, &call, report);
 
 	if (r < 0)

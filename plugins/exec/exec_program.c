@@ -72,6 +72,35 @@ static int take_capabilities(const struct cJSON *list, uint64_t *ret, struct fai
 	return 0;
 }
 
+const char *exec_slot_name(enum exec_slot slot)
+{
+	static const char *const names[] = {
+		[EXEC_CREATE] = "create",     [EXEC_CLONE] = "clone",
+		[EXEC_DELETE] = "delete",     [EXEC_EXPAND] = "expand",
+		[EXEC_SNAPSHOT] = "snapshot", [EXEC_DELETE_SNAPSHOT] = "delete-snapshot",
+	};
+
+	static_assert(ARRAY_SIZE(names) == EXEC_SLOT_COUNT, "name every slot");
+	assert(slot < EXEC_SLOT_COUNT);
+	return names[slot];
+}
+
+static int take_slots(const struct cJSON *list, unsigned int *ret, struct failure *reterr)
+{
+	JSON_FOREACH (item, list) {
+		enum exec_slot slot = 0;
+
+		while (slot < EXEC_SLOT_COUNT &&
+		       strcmp(json_string(item, ""), exec_slot_name(slot)) != 0)
+			slot++;
+		if (slot == EXEC_SLOT_COUNT)
+			return failed_plain(reterr, -EINVAL, "slots: '%s' is not one",
+					    json_string(item, ""));
+		*ret |= 1U << slot;
+	}
+	return 0;
+}
+
 static int take_setting(const struct cJSON *item, struct exec_program *program,
 			struct failure *reterr)
 {
@@ -80,6 +109,8 @@ static int take_setting(const struct cJSON *item, struct exec_program *program,
 
 	if (strcmp(key, "capabilities") == 0 && json_is_array(item))
 		return take_capabilities(item, &program->capabilities, reterr);
+	if (strcmp(key, "slots") == 0 && json_is_array(item))
+		return take_slots(item, &program->slots, reterr);
 	if (strcmp(key, "inline") == 0 && json_is_bool(item)) {
 		program->allows_inline = json_bool(item, false);
 		return 0;
@@ -94,8 +125,8 @@ static int take_setting(const struct cJSON *item, struct exec_program *program,
 		return 0;
 	}
 	return failed_plain(reterr, -EINVAL,
-			    "%s: only capabilities (a list of names), inline and stats (true or "
-			    "false) and limitSeconds (1 to %d) can be set",
+			    "%s: only capabilities and slots (lists of names), inline and stats "
+			    "(true or false) and limitSeconds (1 to %d) can be set",
 			    key, EXEC_LIMIT_SECONDS_MAX);
 }
 

@@ -44,15 +44,6 @@ static int split_unique_name(const char *unique_name, char **ret_name, char **re
 
 /* ---- the request ---- */
 
-static void add_options(struct cJSON *facts, const struct flex_source *flex)
-{
-	struct cJSON *options = json_add_object(facts, "options");
-
-	for (size_t i = 0; i < flex->options.count; i++)
-		(void) json_set_string(options, flex->options.labels[i].key,
-				       flex->options.labels[i].value);
-}
-
 static void add_volume(struct cJSON *facts, const struct persistent_volume *pv)
 {
 	struct cJSON *mount_options = json_add_array(facts, "mountOptions");
@@ -88,7 +79,7 @@ static int gather_facts(struct exec_step *step, const struct volume_request *req
 	step->facts = json_new_object();
 	(void) json_set_bool(step->facts, "readOnly", spec->read_only);
 	(void) json_set_string(step->facts, "fsType", flex->fs_type);
-	add_options(step->facts, flex);
+	(void) json_set(step->facts, "options", flex_source_options(flex));
 	if (pv)
 		add_volume(step->facts, pv);
 	if (request->pod && request->pod_uid)
@@ -172,7 +163,8 @@ static char *print_request(const struct exec_step *step, const char *call)
 	(void) json_set_int(tree, "version", REQUEST_VERSION);
 	(void) json_set_string(tree, "call", call);
 	(void) json_set_string(tree, "plugin", step->name);
-	(void) json_set_string(tree, "volume", step->handle);
+	if (step->handle)
+		(void) json_set_string(tree, "volume", step->handle);
 	if (*step->pod_uid)
 		(void) json_set_string(tree, "podUid", step->pod_uid);
 	set_path(tree, "staging", step, step->staging_path);
@@ -303,7 +295,8 @@ int exec_step_invoke(const struct exec_step *step, const struct exec_call *call,
 	if (!request)
 		return failed(&report->failure, -ENOMEM, "cannot ask plugin '%s'", step->name);
 	r = find_program(step, &program, &report->failure);
-	if (r == 0 && is_stats(call) && !program.gives_stats)
+	if (r == 0 && ((is_stats(call) && !program.gives_stats) ||
+		       (program.slots & call->slot) != call->slot))
 		return EXEC_UNSUPPORTED;
 	if (r == 0)
 		r = lock_fd = take_lock(step, call, &report->failure);

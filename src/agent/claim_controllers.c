@@ -90,6 +90,7 @@ int agent_open_directories(struct agent *agent, struct failure *reterr)
 		.in_cluster = cluster_mode(agent),
 		.own = &agent->host.own,
 		.copies = &agent->views.copies,
+		.host = &agent->host,
 		.is_in_use = agent_uses_volume,
 		.is_wanted = agent_wants_volume,
 		.is_complete = agent_has_all_sources,

@@ -5,13 +5,18 @@
 #include "provision/volume_directories.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
 #include "controller/local/local_capacity.h"
+#include "controller/local/local_plan.h"
 #include "controller/snapshot/local_snapshotter.h"
 #include "mount/archive/volume_copy.h"
 #include "mount/remove/volume_directory.h"
+#include "object/json/json.h"
+#include "object/kinds/volume_source.h"
 #include "operation/io_slot.h"
+#include "plugins/exec_class.h"
 #include "status/copies.h"
 
 #include <assert.h>
@@ -62,6 +67,11 @@ struct directory_job {
 		bool is_snapshot, is_unused;
 		const atomic_bool *cancel;
 	} source;
+	struct {
+		const struct plugin_host *host;
+		char *storage_class, *fs_type;
+		struct cJSON *options;
+	} plugin; /* whose base path is one */
 	struct copies *copies;
 	struct copy copy; /* with a source */
 	directory_done_fn *done;
@@ -85,6 +95,9 @@ static struct directory_job *job_free(struct directory_job *job)
 	free(job->source.name);
 	free(job->source.mark);
 	free(job->source.capacity);
+	free(job->plugin.storage_class);
+	free(job->plugin.fs_type);
+	json_free(job->plugin.options);
 	free(job);
 	return NULL;
 }
@@ -121,6 +134,73 @@ static int run_copy(struct directory_job *job, const struct volume_directory *di
 	return volume_directory_make_filled(directory, &source, &watch, &job->why);
 }
 
+/* ---- volumes of executable plugins ---- */
+
+static bool is_plugin(const char *base_path)
+{
+	return base_path && base_path[0] != '/';
+}
+
+static int run_slot(struct directory_job *job, enum exec_slot slot)
+{
+	bool is_snapshot = slot == EXEC_SNAPSHOT || slot == EXEC_DELETE_SNAPSHOT;
+	bool is_clone = slot == EXEC_CLONE;
+	const struct exec_class_call call = {
+		.host = job->plugin.host,
+		.driver = job->base_paths[0],
+		.storage_class = job->plugin.storage_class,
+		.volume = is_snapshot ? job->source.name : job->name,
+		.snapshot = is_snapshot ? job->name : NULL,
+		.source_volume = is_clone && !job->source.is_snapshot ? job->source.name : NULL,
+		.source_snapshot = is_clone && job->source.is_snapshot ? job->source.name : NULL,
+		.fs_type = job->plugin.fs_type,
+		.options = job->plugin.options,
+		.bytes = (int64_t) job->bytes,
+	};
+
+	if (job->source.name)
+		copy_begins(&job->copy);
+	if (job->deed == DIRECTORY_CHOOSE)
+		return exec_class_probe(&call, &job->why);
+	return exec_class_run(&call, slot, &job->facts.is_atomic, &job->why);
+}
+
+static int run_plugin(struct directory_job *job)
+{
+	if (job->source.name && strcmp(job->source.base_path, job->base_paths[0]) != 0)
+		return failed_plain(&job->why, -EINVAL,
+				    "class '%s': its plugin '%s' can make no volume of what is in "
+				    "'%s'",
+				    job->plugin.storage_class, job->base_paths[0],
+				    job->source.base_path);
+	switch (job->deed) {
+	case DIRECTORY_CHOOSE:
+		job->choice.capacity = LOCAL_PLUGIN;
+		return run_slot(job, EXEC_CREATE);
+	case DIRECTORY_MAKE:
+		return run_slot(job, job->source.name ? EXEC_CLONE : EXEC_CREATE);
+	case DIRECTORY_SETTLE: /* what the plugin made is whole */
+		return 0;
+	case DIRECTORY_GROW:
+		return run_slot(job, EXEC_EXPAND);
+	case DIRECTORY_UNMAKE:
+		return run_slot(job, EXEC_DELETE);
+	case DIRECTORY_REMOVE: /* the mark of a snapshot is its name */
+		return run_slot(job, strcmp(job->mark, job->name) == 0 ? EXEC_DELETE_SNAPSHOT
+								       : EXEC_DELETE);
+	case DIRECTORY_SNAPSHOT:
+		job->facts.creation_nsec = (int64_t) realtime_usec() * 1000;
+		return run_slot(job, EXEC_SNAPSHOT);
+	case DIRECTORY_SNAPSHOT_LOOK:
+		return failed_plain(&job->why, -EOPNOTSUPP,
+				    "'%s': snapshots that an executable plugin has already cannot "
+				    "be imported",
+				    job->base_paths[0]);
+	}
+	assert(!"an unknown deed");
+	return -EINVAL;
+}
+
 static int run(struct directory_job *job)
 {
 	const struct volume_directory directory = { .base_path = job->base_paths[0],
@@ -131,6 +211,13 @@ static int run(struct directory_job *job)
 						    .fs_type = job->fs_type,
 						    .own = job->own };
 
+	if (is_plugin(job->base_paths[0]))
+		return run_plugin(job);
+	if (is_plugin(job->source.base_path))
+		return failed_plain(&job->why, -EINVAL,
+				    "the volume is one of '%s': only a class of this plugin can "
+				    "make one of it",
+				    job->source.base_path);
 	if (job->source.name)
 		return run_copy(job, &directory);
 	switch (job->deed) {
@@ -225,6 +312,16 @@ static bool keep_source(struct directory_job *job, const struct directory_source
 	       job->source.capacity;
 }
 
+static bool keep_plugin(struct directory_job *job, const struct directory_order *order,
+			const struct plugin_host *host)
+{
+	job->plugin.host = host;
+	job->plugin.storage_class = strdup(order->storage_class ?: "");
+	job->plugin.fs_type = strdup(order->flex ? order->flex->fs_type : "");
+	job->plugin.options = order->flex ? flex_source_options(order->flex) : json_new_object();
+	return job->plugin.storage_class && job->plugin.fs_type && job->plugin.options;
+}
+
 static int start(void *userdata, const struct directory_order *order, directory_done_fn *done,
 		 void *done_userdata)
 {
@@ -253,6 +350,8 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->userdata = done_userdata;
 	job->source.cancel = &directories->is_stopping;
 	job->copies = directories->with.copies;
+	if (is_plugin(order->base_paths[0]))
+		complete &= keep_plugin(job, order, directories->with.host);
 	if (order->source)
 		complete &= keep_source(job, order->source) &&
 			    copies_add(job->copies, &job->copy, &order->about, order->name) == 0;

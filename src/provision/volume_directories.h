@@ -17,6 +17,7 @@
 struct copies;
 struct own_directories;
 struct persistent_volume;
+struct plugin_host;
 struct volume_directories;
 
 /* All is borrowed. */
@@ -29,6 +30,7 @@ struct volume_directories_options {
 	bool in_cluster;                   /* as local_provisioner_options has it */
 	const struct own_directories *own; /* where no volume is made */
 	struct copies *copies;             /* those under way are in it */
+	const struct plugin_host *host;    /* for executable plugins */
 	/* Questions and events of the local provisioner. */
 	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
 	bool (*is_wanted)(void *userdata, const struct persistent_volume *volume);

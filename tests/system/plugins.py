@@ -2,7 +2,8 @@
 """Executable plugins for tests: a shell script in /etc/podvol/plugins of the test's own mount namespace.
 
 The script notes each call, runs what the test left for that call, and mounts a tmpfs where it shall publish. What it
-attaches when it stages is a file, "attached-VOLUME", which has to be gone when the volume is unstaged.
+attaches when it stages is a file, "attached-VOLUME", which has to be gone when the volume is unstaged. What it makes for a
+StorageClass are the files "made-VOLUME" and "taken-SNAPSHOT".
 """
 import json
 import os
@@ -23,6 +24,9 @@ read_value call && call=$value
 read_value volume && volume=$value
 read_value target && target=$value
 read_value staging && staging=$value
+read_value snapshot && snapshot=$value
+read_value sourceVolume && of=made-$value
+[ "$value" ] || {{ read_value sourceSnapshot && of=taken-$value; }}
 echo "$call" >> {top}/calls
 printf '%s\\n' "$request" >> {top}/requests-$call
 [ -e {top}/do-$call ] && . {top}/do-$call
@@ -32,11 +36,17 @@ stage) : > {top}/attached-"$volume" ;;
 publish) mount -t tmpfs -o size=1m,mode=0755 exec "$target" && echo "$volume" > "$target/name" || exit 1 ;;
 unpublish) ;;
 unstage) rm -f {top}/attached-"$volume" ;;
+create) : > {top}/made-"$volume" ;;
+clone) [ -e {top}/"$of" ] && : > {top}/made-"$volume" || exit 1 ;;
+delete) rm -f {top}/made-"$volume" ;;
+snapshot) [ -e {top}/made-"$volume" ] && : > {top}/taken-"$snapshot" || exit 1 ;;
+delete-snapshot) rm -f {top}/taken-"$snapshot" ;;
 *) echo '{{"status":"unsupported"}}'; exit 0 ;;
 esac
 echo '{{"status":"ok"}}'
 """
-GRANTS = {"capabilities": ["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE"], "inline": True}
+SLOTS = ["create", "clone", "delete", "expand", "snapshot", "delete-snapshot"]
+GRANTS = {"capabilities": ["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE"], "inline": True, "slots": SLOTS}
 SETUP = ("probe", "stage", "publish")
 
 
@@ -131,8 +141,12 @@ def persistent(name, claim_name, **members):
     return made
 
 
+def files(n, prefix):
+    return sorted(name.removeprefix(prefix) for name in os.listdir(n.top) if name.startswith(prefix))
+
+
 def attached(n):
-    return sorted(name.removeprefix("attached-") for name in os.listdir(n.top) if name.startswith("attached-"))
+    return files(n, "attached-")
 
 
 def nothing_left(n):

@@ -38,7 +38,7 @@ static void note_expand(struct item *item, const struct persistent_volume *volum
 			const struct object *claim)
 {
 	int64_t grown = item->grown;
-	bool on_node = strcmp(volume->origin.capacity, "image") == 0 &&
+	bool on_node = strcmp(volume->origin.capacity, "quota") != 0 &&
 		       quantity_value(&claim->claim->status_capacity) < grown;
 	const struct object *made = NULL;
 	int r;

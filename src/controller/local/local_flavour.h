@@ -20,6 +20,8 @@ typedef int local_read_fn(const struct local_sources *sources, struct local_plan
 			  struct failure *reterr);
 
 local_read_fn local_read_openebs, local_read_rancher;
+/* Of a class with the parameter plugin, in place of base paths. */
+local_read_fn local_read_plugin;
 
 /* An annotation, or a parameter of the class; "" none. */
 const char *local_annotation(const struct cJSON *tree, const char *key);

@@ -261,7 +261,7 @@ static void on_removed(struct item *item, const struct persistent_volume *volume
 	log_message(LOG_NOTICE,
 		    "volume '%s': '%s' is removed with all that was in it: claim '%s/%s' was "
 		    "deleted%s%s, under policy Delete",
-		    item->work.name, local_path_of(volume), volume->claim_namespace,
+		    item->work.name, local_data_of(volume), volume->claim_namespace,
 		    volume->claim_name, by[0] ? " by " : "", by);
 	work_item_succeeded(&item->work);
 	item->is_removed = true;
@@ -385,6 +385,7 @@ void local_item_choose(struct item *item)
 		.name = item->plan.name,
 		.capacity = item->plan.capacity,
 		.bytes = item->plan.bytes,
+		.storage_class = json_text(json_get(item->plan.volume, "spec"), "storageClassName"),
 	};
 
 	start(item, &order);
@@ -443,6 +444,8 @@ static void order_directory(struct item *item, const struct persistent_volume *v
 		.source = source && source->name ? source : NULL,
 		.about = { KIND_PERSISTENT_VOLUME_CLAIM, volume->claim_namespace,
 			   volume->claim_name },
+		.storage_class = volume->storage_class,
+		.flex = volume->program.flex,
 	};
 	int64_t bytes = deed == DIRECTORY_GROW ? item->aim : quantity_value(&volume->capacity);
 	struct failure failure = { .error = 0 };

@@ -240,9 +240,12 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 static int add_source(const struct local_plan *plan, struct cJSON *spec, const char *base_path,
 		      bool is_image)
 {
-	struct cJSON *source = json_add_object(spec, plan->is_host_path ? "hostPath" : "local");
 	cleanup_free char *path = NULL;
+	struct cJSON *source;
 
+	if (strcmp(plan->capacity, LOCAL_PLUGIN) == 0)
+		return 0; /* it was added when the class was read */
+	source = json_add_object(spec, plan->is_host_path ? "hostPath" : "local");
 	if (asprintf(&path, "%s/%s%s", base_path, plan->name, is_image ? LOCAL_IMAGE : "") < 0)
 		return -ENOMEM;
 	(void) json_set_string(source, "path", path);
@@ -390,8 +393,11 @@ static int read_base_paths(const struct local_sources *sources, struct local_pla
 			   struct failure *reterr)
 {
 	const char *list = local_parameter(sources, "basePaths");
-	int r = local_read_capacity(sources, plan, reterr);
+	int r;
 
+	if (local_parameter(sources, "plugin")[0])
+		return local_read_plugin(sources, plan, reterr);
+	r = local_read_capacity(sources, plan, reterr);
 	return r < 0 ? r : add_base_paths(plan, list[0] ? list : DEFAULT_BASE_PATH, reterr);
 }
 

@@ -15,6 +15,10 @@ struct cJSON;
 
 #define LOCAL_IMAGE "/volume.img" /* in its directory */
 
+/* Begins the base path of volumes that an executable plugin makes, which is their driver's name. */
+#define LOCAL_PLUGIN_PREFIX "podvol.io/"
+#define LOCAL_PLUGIN        "plugin" /* how it enforces sizes: by itself */
+
 /* podvol/local by a name that a CSIDriver may have, so that a scheduler knows the room. */
 #define LOCAL_DRIVER_NAME "local.podvol.io"
 
@@ -41,7 +45,7 @@ struct local_plan {
 	char name[LOCAL_NAME_BYTES]; /* below the base path */
 	mode_t mode;
 	uint64_t bytes;       /* asked for */
-	char capacity[8];     /* how that is enforced: "none", "quota", "image", "auto" */
+	char capacity[8];     /* how that is enforced: "none", "quota", "image", "auto", "plugin" */
 	char fs_type[16];     /* of an image */
 	bool is_host_path;    /* the volume's source is hostPath, not local */
 	struct cJSON *volume; /* all of it but what depends on the base path */

@@ -125,7 +125,7 @@ static void report_left(struct local_provisioner *provisioner, const struct obje
 	struct item *item =
 		(struct item *) work_queue_find(provisioner->base.queues[0], object->meta.name);
 	bool was_removed = item && item->is_removed;
-	const char *path = local_path_of(volume);
+	const char *path = local_data_of(volume);
 
 	if (item)
 		item->is_removed = false;

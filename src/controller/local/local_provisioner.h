@@ -40,7 +40,9 @@ struct directory_source {
 /* Borrowed during the call only. */
 struct directory_order {
 	enum directory_deed deed;
-	const char *const *base_paths; /* one, but for DIRECTORY_CHOOSE */
+	/* One, but for DIRECTORY_CHOOSE. LOCAL_PLUGIN_PREFIX and a name: the volumes of that
+	 * executable plugin, and a name below it is one of them, or a snapshot. */
+	const char *const *base_paths;
 	size_t base_count;
 	const char *name;
 	const char *mark; /* uid of the volume; NULL for DIRECTORY_CHOOSE */
@@ -53,6 +55,9 @@ struct directory_order {
 	/* DIRECTORY_SNAPSHOT; DIRECTORY_MAKE of a volume that is filled; NULL else. */
 	const struct directory_source *source;
 	struct store_key about; /* with a source: what it is made for, to tell how far it is */
+	/* Of a plugin: NULL where not known. */
+	const char *storage_class;
+	const struct flex_source *flex;
 };
 
 /* Of DIRECTORY_CHOOSE, and of snapshots. */

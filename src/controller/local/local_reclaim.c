@@ -5,9 +5,11 @@
 #include "controller/local/local_reclaim.h"
 
 #include "base/path.h"
+#include "object/kinds/volume_source.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *local_path_of(const struct persistent_volume *volume)
@@ -15,6 +17,11 @@ const char *local_path_of(const struct persistent_volume *volume)
 	if (volume->local_path[0])
 		return volume->local_path;
 	return volume->host_path[0] ? volume->host_path : NULL;
+}
+
+const char *local_data_of(const struct persistent_volume *volume)
+{
+	return volume->program.flex ? volume->object->meta.name : local_path_of(volume);
 }
 
 bool local_paths_touch(const char *a, const char *b)
@@ -56,12 +63,29 @@ static int take_name(const struct persistent_volume *volume, const char *below,
 	return 0;
 }
 
+static int take_plugin(const struct persistent_volume *volume, struct local_place *ret,
+		       struct failure *reterr)
+{
+	const char *base = volume->origin.base_path;
+
+	if (strcmp(base, volume->program.flex->driver) != 0 ||
+	    strncmp(base, LOCAL_PLUGIN_PREFIX, strlen(LOCAL_PLUGIN_PREFIX)) != 0)
+		return failed_plain(reterr, -EINVAL,
+				    "the driver '%s' is not '%s', which this volume was made by",
+				    volume->program.flex->driver, base);
+	ret->base_path = base;
+	(void) snprintf(ret->name, LOCAL_NAME_BYTES, "%s", volume->object->meta.name);
+	return 0;
+}
+
 int local_place_of(const struct persistent_volume *volume, struct local_place *ret,
 		   struct failure *reterr)
 {
 	const char *base = volume->origin.base_path, *path = local_path_of(volume);
 	size_t length = strlen(base);
 
+	if (volume->program.flex)
+		return take_plugin(volume, ret, reterr);
 	while (length > 0 && base[length - 1] == '/')
 		length--;
 	/* A base path of "/" has no length left. */

@@ -12,7 +12,8 @@
 #include "controller/binding/binding.h"
 #include "controller/local/local_plan.h"
 
-/* Where a volume's directory is, as its annotation and its path say. */
+/* Where a volume's directory is, as its annotation and its path say. Of a plugin: its driver, and
+ * the volume's name. */
 struct local_place {
 	const char *base_path; /* borrowed from the volume */
 	char name[LOCAL_NAME_BYTES];
@@ -26,6 +27,8 @@ int local_place_of(const struct persistent_volume *volume, struct local_place *r
 bool local_paths_touch(const char *a, const char *b);
 /* Of a volume with a directory; NULL: it has none. */
 const char *local_path_of(const struct persistent_volume *volume);
+/* What messages call its data: the path, or its name where a plugin has it; NULL: neither. */
+const char *local_data_of(const struct persistent_volume *volume);
 
 /* The one rule (binding.h), and what concerns the directory. */
 enum reclaim_verdict local_reclaim_decide(const struct reclaim_facts *facts, struct failure *why);

@@ -45,8 +45,9 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 {
 	const char *slash = strrchr(handle, '/');
 
-	if (handle[0] != '/' || slash == handle ||
-	    strncmp(slash + 1, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+	if ((handle[0] != '/' &&
+	     strncmp(handle, LOCAL_PLUGIN_PREFIX, strlen(LOCAL_PLUGIN_PREFIX)) != 0) ||
+	    slash == handle || strncmp(slash + 1, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
 		return failed_plain(reterr, -EINVAL,
 				    "'%s' is not a handle of a local snapshot, such as "
 				    "/base/" NAME_PREFIX "UID",
@@ -77,7 +78,7 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 {
 	struct local_order *order = userdata;
 	struct snapshot_result result = { .is_ready = true };
-	struct snapshot_end end = { .error = error, .is_final = true, .why = why };
+	struct snapshot_end end = { .error = error, .is_final = error != -EINPROGRESS, .why = why };
 
 	if (error == 0 && order->deed != SNAPSHOT_REMOVE) {
 		result.handle = order->handle;
@@ -95,7 +96,8 @@ static void on_done(void *userdata, int error, const struct directory_choice *ch
 
 static int start_order(struct local_order *order, const struct volume_snapshot_content *content,
 		       const struct local_snapshot_place *place,
-		       const struct directory_source *source, struct failure *reterr)
+		       const struct directory_source *source,
+		       const struct persistent_volume *volume, struct failure *reterr)
 {
 	static const enum directory_deed deeds[] = {
 		[SNAPSHOT_TAKE] = DIRECTORY_SNAPSHOT,
@@ -113,6 +115,8 @@ static int start_order(struct local_order *order, const struct volume_snapshot_c
 		.source = source,
 		.about = { KIND_VOLUME_SNAPSHOT, content->snapshot_namespace,
 			   content->snapshot_name },
+		.storage_class = volume ? volume->storage_class : "",
+		.flex = volume ? volume->program.flex : NULL,
 	};
 	int r = options->start(options->userdata, &directory, on_done, order);
 
@@ -152,7 +156,7 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 					    .name = from.name,
 					    .mark = persistent_volume_mark(volume),
 					    .capacity = volume->origin.capacity };
-	return start_order(order, content, &place, &source, reterr);
+	return start_order(order, content, &place, &source, volume, reterr);
 }
 
 /* By the handle that is stored. */
@@ -169,7 +173,7 @@ static int start_other(struct local_order *order, const struct volume_snapshot_c
 		return failed(reterr, -ENOMEM, "cannot inspect a snapshot");
 	r = local_snapshot_place(handle, &place, reterr);
 	if (r == 0)
-		r = start_order(order, content, &place, NULL, reterr);
+		r = start_order(order, content, &place, NULL, NULL, reterr);
 	free(place.base_path);
 	return r;
 }

@@ -25,7 +25,7 @@ const char *snapshot_driver_of(const struct persistent_volume *volume)
 		return volume->csi->driver;
 	if ((strcmp(volume->origin.provisioned_by, LOCAL_SNAPSHOT_DRIVER) == 0 ||
 	     strcmp(volume->origin.provisioned_by, LOCAL_DRIVER_NAME) == 0) &&
-	    volume->local_path[0])
+	    (volume->local_path[0] || volume->program.flex))
 		return LOCAL_SNAPSHOT_DRIVER;
 	return "";
 }

@@ -26,3 +26,13 @@ const struct flex_source *flex_source_decode(const struct cJSON *source, struct 
 	};
 	return flex->driver && flex->fs_type ? flex : NULL;
 }
+
+struct cJSON *flex_source_options(const struct flex_source *flex)
+{
+	struct cJSON *options = json_new_object();
+
+	for (size_t i = 0; i < flex->options.count; i++)
+		(void) json_set_string(options, flex->options.labels[i].key,
+				       flex->options.labels[i].value);
+	return options;
+}

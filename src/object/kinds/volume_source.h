@@ -61,3 +61,5 @@ struct flex_source {
 
 /* Return: NULL only when there is no memory. */
 const struct flex_source *flex_source_decode(const struct cJSON *source, struct arena *arena);
+/* Its options as an object; for json_free(). NULL: no memory. */
+struct cJSON *flex_source_options(const struct flex_source *flex);

@@ -78,8 +78,9 @@ static void assert_volume(const struct local_plan *made, const struct expectatio
 
 	assert_int_equal(local_plan_volume(made, 0, made->capacity, &volume, NULL), 0);
 	(void) snprintf(path, sizeof(path), "%s/%s", wanted->base, wanted->name);
-	assert_string_equal(made->is_host_path ? volume->persistent_volume->host_path
-					       : volume->persistent_volume->local_path,
+	assert_string_equal(made->is_host_path       ? volume->persistent_volume->host_path
+			    : wanted->base[0] == '/' ? volume->persistent_volume->local_path
+						     : path,
 			    path);
 	assert_string_equal(volume->persistent_volume->origin.base_path, wanted->base);
 	assert_true(volume->persistent_volume->origin.is_unfinished);
@@ -292,6 +293,24 @@ static void sizes_that_are_enforced(void **state)
 #define OPENEBS(config) CLASS("openebs.io/local", CONFIG(config), WAITS)
 #define REFUSED         NULL, NULL, NULL, NULL
 
+static void executable_plugins(void **state)
+{
+	static const struct expectation rows[] = {
+		{ CLAIM("", ""), SIZED("'plugin':'p','fsType':'xfs','pool':'a'"), NODE(HOST), NULL,
+		  "podvol.io/p", PV, "kubernetes.io/hostname", "h",
+		  "\"flexVolume\":{\"driver\":\"podvol.io/p\",\"fsType\":\"xfs\",\"options\":{"
+		  "\"pool\":\"a\"}}",
+		  0 },
+		{ CLAIM("", ""), SIZED("'plugin':'p','capacity':'quota'"), NODE(HOST), NULL, NULL,
+		  NULL, NULL, NULL, "parameter capacity cannot be combined with plugin", -EINVAL },
+	};
+	cleanup_object const struct object *class = object_of(SIZED("'plugin':'p'"));
+	cleanup(local_plan_done) struct local_plan room;
+
+	check(rows, ARRAY_SIZE(rows));
+	assert_int_equal(local_plan_room(class->storage_class, &room, NULL), -EOPNOTSUPP);
+}
+
 static void openebs_hostpath(void **state)
 {
 	static const struct expectation rows[] = {
@@ -470,6 +489,7 @@ int main(void)
 		cmocka_unit_test(podvol_local),
 		cmocka_unit_test(several_base_paths_and_a_mode),
 		cmocka_unit_test(sizes_that_are_enforced),
+		cmocka_unit_test(executable_plugins),
 		cmocka_unit_test(openebs_hostpath),
 		cmocka_unit_test(rancher_local_path),
 		cmocka_unit_test(node_maps_that_are_refused),

@@ -201,6 +201,24 @@ static void paths_that_touch(void **state)
 	}
 }
 
+/* Its driver stands twice in the volume; one that was edited is not believed. */
+static void a_plugins_place_is_driver_and_name(void **state)
+{
+#define OF_PLUGIN(driver)                                                                          \
+	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'v','annotations':{"      \
+	"'podvol.io/base-path':'podvol.io/p'}},'spec':{'capacity':{'storage':'1Mi'},"              \
+	"'accessModes':['ReadWriteOnce'],'flexVolume':{'driver':'" driver "'}}}"
+	cleanup_object const struct object *volume = object_of(OF_PLUGIN("podvol.io/p"));
+	cleanup_object const struct object *other = object_of(OF_PLUGIN("podvol.io/q"));
+	struct local_place place;
+
+	assert_int_equal(local_place_of(volume->persistent_volume, &place, NULL), 0);
+	assert_string_equal(place.base_path, "podvol.io/p");
+	assert_string_equal(place.name, "v");
+	assert_string_equal(local_data_of(volume->persistent_volume), "v");
+	assert_int_equal(local_place_of(other->persistent_volume, &place, NULL), -EINVAL);
+}
+
 static void a_place_is_base_path_and_name(void **state)
 {
 	cleanup_object const struct object *volume = volume_of(&good);
@@ -219,6 +237,7 @@ int main(void)
 		cmocka_unit_test(a_volume_that_was_deleted_before_its_claim),
 		cmocka_unit_test(case_443_a_node_that_is_gone),
 		cmocka_unit_test(paths_that_touch),
+		cmocka_unit_test(a_plugins_place_is_driver_and_name),
 		cmocka_unit_test(a_place_is_base_path_and_name),
 	};
 
