@@ -147,9 +147,8 @@ bool pods_are_verified(const struct pods *pods);
 void pods_gone(struct cluster *cluster, const char *name_space, const char *name, const char *uid);
 /* The server has this pod now; its identity was checked before. */
 void pods_put(struct cluster *cluster, const struct object *pod);
-/* Did a restored etcd lose it? */
+/* Did a restored etcd lose it; any of them? */
 bool pods_is_kept(const struct pods *pods, const char *uid);
-/* Any of them? */
 bool pods_are_kept(const struct pods *pods);
 void pods_view(const struct cluster *cluster, struct cJSON *view);
 
@@ -184,6 +183,8 @@ struct needed *needed_free(struct needed *needed);
 void needed_use(struct needed *needed, const struct object_reference *reference, bool is_used);
 /* Does a pod lead to it? */
 bool needed_uses(const struct needed *needed, const struct object_reference *reference);
+/* What is stored of it is old: read it now, where a pod leads to it. */
+void needed_read(const struct needed *needed, const struct object_reference *reference);
 /* As cluster_is_unknown(). */
 bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference);
 /* Every pod is known: what is stored and not needed may go. */
@@ -199,7 +200,6 @@ struct kinds *kinds_free(struct kinds *kinds);
 
 /* From now on the store's writes go to the server; events and leases stay here. */
 int writes_new(struct cluster *cluster);
-/* What is under way is answered with -ECANCELED. */
 struct writes *writes_free(struct writes *writes);
 void writes_view(const struct cluster *cluster, struct cJSON *view);
 

@@ -518,6 +518,14 @@ bool needed_uses(const struct needed *needed, const struct object_reference *ref
 	return needed_find(needed, reference) != NULL;
 }
 
+void needed_read(const struct needed *needed, const struct object_reference *reference)
+{
+	struct item *item = needed_find(needed, reference);
+
+	if (item)
+		read_now(item);
+}
+
 /* Without memory there is no item, and no answer either. */
 bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference)
 {

@@ -15,8 +15,9 @@ enum { RETRY_FIRST_SECONDS = 1, RETRY_MAX_SECONDS = 300 };
 struct node_annotation {
 	struct cluster *cluster;
 	bool has_begun;
-	struct store_watch *watch; /* from the beginning until the annotation is stored */
+	struct store_watch *watch; /* a Node that is made again lacks the annotation */
 	sd_event_source *retry;    /* on: the annotation was written, and is not stored yet */
+	char done_uid[OBJECT_UID_BYTES_MAX + 1]; /* of the Node that had it; "": none */
 	uint64_t delay_seconds;
 };
 
@@ -45,9 +46,10 @@ static bool is_retried(const struct node_annotation *annotation)
 	return sd_event_source_get_enabled(annotation->retry, &enabled) > 0;
 }
 
-static void stop(struct node_annotation *annotation)
+static void note_done(struct node_annotation *annotation, const struct object *node)
 {
-	annotation->watch = store_watch_free(annotation->watch);
+	(void) snprintf(annotation->done_uid, sizeof(annotation->done_uid), "%s", node->meta.uid);
+	annotation->delay_seconds = RETRY_FIRST_SECONDS;
 	(void) sd_event_source_set_enabled(annotation->retry, SD_EVENT_OFF);
 }
 
@@ -58,11 +60,13 @@ static void annotate(struct node_annotation *annotation)
 	const struct object *node = store_get(options->store, KIND_NODE, "", options->node_name);
 	cleanup_object const struct object *annotated = NULL;
 
-	if (node && node->node->is_managed) {
-		stop(annotation);
+	if (!node)
+		return;
+	if (node->node->is_managed) {
+		note_done(annotation, node);
 		return;
 	}
-	if (!node || is_retried(annotation))
+	if (is_retried(annotation) || strcmp(annotation->done_uid, node->meta.uid) == 0)
 		return;
 	if (object_edit(node, add_annotation, NULL, &annotated, NULL) == 0)
 		(void) store_update(options->store, annotated, NULL, NULL, NULL);

@@ -2,9 +2,10 @@
 /*
  * node_annotation - lets the cluster's attach/detach controller attach for this node
  *
- * As kubelet does, by an annotation of the own Node, which is written once: when every pod is
- * known, so the cluster is the same one, and the Node is in the store, whichever comes last. A
- * write that failed is repeated; an annotation that is removed later stays removed.
+ * As kubelet does, by an annotation of the own Node, which is written once for each uid: when
+ * every pod is known, so the cluster is the same one, and the Node is in the store, whichever comes
+ * last. A write that failed is repeated; an annotation that is removed later stays removed, until
+ * the Node was deleted and made again.
  */
 #pragma once
 

@@ -398,6 +398,10 @@ static void take_refusal(struct sending *sending, const struct http_answer *answ
 	(void) snprintf(path, sizeof(path), "%s '%s%s%s'", kind_row(write->kind)->singular,
 			write->name_space, *write->name_space ? "/" : "", write->name);
 	r = contact_explain(path, answer, &why);
+	if (answer->status == 404)
+		needed_read(
+			sending->cluster->needed,
+			&(struct object_reference){ write->kind, write->name_space, write->name });
 	if (answer->status == 409 && write->verb == ADMIT_CREATE)
 		r = -EEXIST;
 	end(sending, r, NULL, &why);

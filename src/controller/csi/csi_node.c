@@ -50,6 +50,7 @@ struct csi_node {
 	struct job *kept; /* what CSINode says: done, and not taken back */
 	struct store_watch *watch;
 	sd_event_source *timer;
+	char node_uid[OBJECT_UID_BYTES_MAX + 1]; /* seen last; "": none */
 	bool is_writing; /* an answer of the store is due, maybe after csi_node_free() */
 	bool is_closed;
 };
@@ -203,9 +204,10 @@ static void on_written(void *userdata, int error, const struct object *result,
 }
 
 /* 1 changed, 0 nothing to change, negative errno. Is asked again with a newer object. */
-static int edit_tree(const struct job *job, enum object_kind kind, struct cJSON *tree,
+static int edit_tree(const struct csi_node *csi_node, enum object_kind kind, struct cJSON *tree,
 		     struct failure *reterr)
 {
+	const struct job *job = csi_node->jobs;
 	const struct csi_node_entry *entry = &job->entry;
 	int r;
 
@@ -218,6 +220,8 @@ static int edit_tree(const struct job *job, enum object_kind kind, struct cJSON 
 	r = csi_node_edit_migrated(tree);
 	if (r < 0)
 		return failed(reterr, r, "cannot change the CSINode");
+	if (*csi_node->node_uid)
+		r |= csi_node_edit_owner(tree, csi_node->node_name, csi_node->node_uid);
 	if (job->kind == JOB_INSTALL) {
 		int changed = csi_node_edit_entry(tree, entry, reterr);
 
@@ -227,7 +231,7 @@ static int edit_tree(const struct job *job, enum object_kind kind, struct cJSON 
 }
 
 /* @ret is NULL when there is nothing to change. */
-static int edit_object(const struct job *job, const struct object *present,
+static int edit_object(const struct csi_node *csi_node, const struct object *present,
 		       const struct object **ret, struct failure *reterr)
 {
 	cleanup_json struct cJSON *tree = object_tree(present);
@@ -236,7 +240,7 @@ static int edit_object(const struct job *job, const struct object *present,
 	*ret = NULL;
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot change '%s'", present->meta.name);
-	r = edit_tree(job, present->kind, tree, reterr);
+	r = edit_tree(csi_node, present->kind, tree, reterr);
 	return r <= 0 ? r : object_from_json(tree, ret, reterr);
 }
 
@@ -249,7 +253,7 @@ static int edit_again(void *userdata, const struct object *present, const struct
 
 	if (csi_node->is_closed)
 		return failed_plain(why, -ECANCELED, "podvold is shutting down");
-	r = edit_object(csi_node->jobs, present, ret, why);
+	r = edit_object(csi_node, present, ret, why);
 	if (r == 0 && !*ret)
 		*ret = object_ref(present);
 	return r;
@@ -271,7 +275,7 @@ static int create_csi_node(struct csi_node *csi_node, const struct object *node,
 {
 	cleanup_json struct cJSON *tree = csi_node_tree(csi_node->node_name, node->meta.uid);
 	cleanup_object const struct object *object = NULL;
-	int r = tree ? edit_tree(csi_node->jobs, KIND_CSI_NODE, tree, reterr)
+	int r = tree ? edit_tree(csi_node, KIND_CSI_NODE, tree, reterr)
 		     : failed(reterr, -ENOMEM, "cannot make the CSINode");
 
 	if (r >= 0)
@@ -289,7 +293,7 @@ static int sync_present(struct csi_node *csi_node, const struct object *present,
 			struct failure *reterr)
 {
 	cleanup_object const struct object *object = NULL;
-	int r = edit_object(csi_node->jobs, present, &object, reterr);
+	int r = edit_object(csi_node, present, &object, reterr);
 
 	return r < 0 || !object ? r : write_change(csi_node, object, reterr);
 }
@@ -366,7 +370,7 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 	return 0;
 }
 
-/* ---- deleted by others ---- */
+/* ---- deleted by others, or the Node was made again ---- */
 
 static const struct csi_node_entry none = { .driver = "", .node_id = "" };
 
@@ -388,9 +392,23 @@ static void on_changed(void *userdata);
 
 static int watch(struct csi_node *csi_node)
 {
-	return store_watch_new(csi_node->store, 1U << KIND_CSI_NODE,
+	csi_node->watch = store_watch_free(csi_node->watch);
+	return store_watch_new(csi_node->store, 1U << KIND_CSI_NODE | 1U << KIND_NODE,
 			       store_resource_version(csi_node->store), on_changed, csi_node,
 			       &csi_node->watch);
+}
+
+/* Return: is the Node another one of this name? What drivers said of this node is not in it. */
+static bool note_node(struct csi_node *csi_node)
+{
+	const struct object *node = store_get(csi_node->store, KIND_NODE, "", csi_node->node_name);
+	bool is_other;
+
+	if (!node || strcmp(csi_node->node_uid, node->meta.uid) == 0)
+		return false;
+	is_other = *csi_node->node_uid;
+	(void) snprintf(csi_node->node_uid, sizeof(csi_node->node_uid), "%s", node->meta.uid);
+	return is_other;
 }
 
 static void on_changed(void *userdata)
@@ -401,20 +419,21 @@ static void on_changed(void *userdata)
 	int r;
 
 	while ((r = store_watch_next(csi_node->watch, &change)) > 0)
-		if (strcmp(change->object->meta.name, csi_node->node_name) == 0)
+		if (change->object->kind == KIND_CSI_NODE &&
+		    strcmp(change->object->meta.name, csi_node->node_name) == 0)
 			is_gone = change->type == STORE_DELETED;
 	if (r < 0) { /* too many changes at once */
-		csi_node->watch = store_watch_free(csi_node->watch);
 		is_gone = !store_get(csi_node->store, KIND_CSI_NODE, "", csi_node->node_name);
 		if (watch(csi_node) < 0)
 			log_message(LOG_WARNING,
 				    "out of memory: a CSINode that is deleted comes back with the "
 				    "next driver");
 	}
-	if (!is_gone)
-		return;
-	log_message(LOG_NOTICE, "CSINode '%s' was deleted: creating it again", csi_node->node_name);
-	restore(csi_node);
+	if (is_gone)
+		log_message(LOG_NOTICE, "CSINode '%s' was deleted: creating it again",
+			    csi_node->node_name);
+	if (note_node(csi_node) || is_gone)
+		restore(csi_node);
 }
 
 /* ---- birth and death ---- */
@@ -436,6 +455,7 @@ int csi_node_new(sd_event *event, struct store *store, const char *node_name, st
 		r = sd_event_source_set_enabled(csi_node->timer, SD_EVENT_OFF);
 	if (r >= 0)
 		r = watch(csi_node);
+	(void) note_node(csi_node);
 	if (r >= 0)
 		r = add_job(csi_node, job_new(JOB_BEGIN, &none), NULL, NULL);
 	if (r < 0) {

@@ -5,7 +5,8 @@
  * As kubelet's nodeinfomanager: one driver after the other, each write repeated with back-off on
  * conflicts, nothing written when nothing changes. What was written before a restart stays until
  * its driver is registered or taken out, as with kubelet. A CSINode that others delete is made
- * again at once, which kubelet does with its next registration. The loop thread only.
+ * again at once, and a Node that was made again gets what the drivers said, which kubelet does with
+ * its next registration. The loop thread only.
  */
 #pragma once
 

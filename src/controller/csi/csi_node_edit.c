@@ -308,20 +308,40 @@ int csi_node_edit_migrated(struct cJSON *csi_node)
 	return 1;
 }
 
+static void set_owner(struct cJSON *metadata, const char *node_name, const char *node_uid)
+{
+	struct cJSON *owner;
+
+	json_remove(metadata, "ownerReferences");
+	owner = json_add_object(json_add_array(metadata, "ownerReferences"), NULL);
+	(void) json_set_string(owner, "apiVersion", "v1");
+	(void) json_set_string(owner, "kind", "Node");
+	(void) json_set_string(owner, "name", node_name);
+	(void) json_set_string(owner, "uid", node_uid);
+}
+
+int csi_node_edit_owner(struct cJSON *csi_node, const char *node_name, const char *node_uid)
+{
+	struct cJSON *metadata = json_ensure_object(csi_node, "metadata");
+
+	assert(node_name && node_uid);
+	JSON_FOREACH (owner, json_get(metadata, "ownerReferences"))
+		if (json_text_is(owner, "uid", node_uid))
+			return 0;
+	set_owner(metadata, node_name, node_uid);
+	return 1;
+}
+
 struct cJSON *csi_node_tree(const char *node_name, const char *node_uid)
 {
-	struct cJSON *tree = json_new_object(), *metadata, *owner;
+	struct cJSON *tree = json_new_object(), *metadata;
 
 	assert(node_name && node_uid);
 	(void) json_set_string(tree, "apiVersion", "storage.k8s.io/v1");
 	(void) json_set_string(tree, "kind", "CSINode");
 	metadata = json_add_object(tree, "metadata");
 	(void) json_set_string(metadata, "name", node_name);
-	owner = json_add_object(json_add_array(metadata, "ownerReferences"), NULL);
-	(void) json_set_string(owner, "apiVersion", "v1");
-	(void) json_set_string(owner, "kind", "Node");
-	(void) json_set_string(owner, "name", node_name);
-	(void) json_set_string(owner, "uid", node_uid);
+	set_owner(metadata, node_name, node_uid);
 	(void) json_add_array(json_add_object(tree, "spec"), "drivers");
 	return tree;
 }

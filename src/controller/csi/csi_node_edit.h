@@ -41,5 +41,9 @@ int csi_node_edit_entry_back(struct cJSON *csi_node, const char *driver);
  * schedulers and controllers that in-tree volumes are translated here; they are not. */
 int csi_node_edit_migrated(struct cJSON *csi_node);
 
+/* CSINode: owned by this Node alone. One whose owner is gone is deleted by the garbage collector.
+ */
+int csi_node_edit_owner(struct cJSON *csi_node, const char *node_name, const char *node_uid);
+
 /* A CSINode without drivers, owned by the Node. NULL: no memory. */
 struct cJSON *csi_node_tree(const char *node_name, const char *node_uid);
