@@ -101,13 +101,27 @@ int doubts_new(struct cluster *cluster, doubts_decided_fn *decided, void *userda
 	return 0;
 }
 
+bool doubts_drop(struct doubts *doubts)
+{
+	bool has_any = doubts->waiting || doubts->asked;
+
+	doubts->check = identity_cancel(doubts->check);
+	drop(&doubts->waiting);
+	drop(&doubts->asked);
+	doubts->waiting_count = 0;
+	return has_any;
+}
+
+bool doubts_wait(const struct doubts *doubts)
+{
+	return doubts->waiting != NULL;
+}
+
 struct doubts *doubts_free(struct doubts *doubts)
 {
 	if (!doubts)
 		return NULL;
-	(void) identity_cancel(doubts->check);
-	drop(&doubts->waiting);
-	drop(&doubts->asked);
+	(void) doubts_drop(doubts);
 	free(doubts);
 	return NULL;
 }

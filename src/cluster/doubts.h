@@ -12,7 +12,7 @@ struct cluster;
 struct doubts;
 struct object;
 
-/* For each answer, in order: is it of the cluster whose objects are stored? Borrowed. */
+/* For each answer, in order: is it of the cluster whose objects are stored? @object: borrowed. */
 typedef void doubts_decided_fn(void *userdata, const struct object *object, bool is_absent,
 			       bool is_same);
 
@@ -24,6 +24,10 @@ int doubts_new(struct cluster *cluster, doubts_decided_fn *decided, void *userda
 /* Decides nothing more. Accepts NULL. Return: NULL. */
 struct doubts *doubts_free(struct doubts *doubts);
 
-/* @is_absent: the server has no @object, which is stored; else that is what it has. Return: 0, and
- * it is decided later; negative errno, and it never is. */
+/* @is_absent: the server has no @object, which is stored; else that is what it has. NULL: a mark
+ * of the caller's. Return: 0, and it is decided later; negative errno, and it never is. */
 int doubts_add(struct doubts *doubts, const struct object *object, bool is_absent);
+/* What waits is never decided. Return: did anything wait? */
+bool doubts_drop(struct doubts *doubts);
+/* Does anything wait for a question that is not sent yet? */
+bool doubts_wait(const struct doubts *doubts);

@@ -17,6 +17,9 @@
 /* Of a claim whose volume a snapshot is being taken of. */
 #define FINALIZER_CLAIM_AS_SOURCE "snapshot.storage.kubernetes.io/pvc-as-source-protection"
 
+/* Of a content: the node that makes it, as external-snapshotter has it for distributed drivers. */
+#define LABEL_SNAPSHOT_MANAGED_BY "snapshot.storage.kubernetes.io/managed-by"
+
 #define ANNOTATION_SNAPSHOT_DEFAULT_CLASS "snapshot.storage.kubernetes.io/is-default-class"
 #define ANNOTATION_SNAPSHOT_BEING_CREATED                                                          \
 	"snapshot.storage.kubernetes.io/volumesnapshot-being-created"

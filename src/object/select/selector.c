@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *label_value(const struct labels *labels, const char *key)
+const char *label_value(const struct labels *labels, const char *key)
 {
 	for (size_t i = 0; i < labels->count; i++) {
 		if (strcmp(labels->labels[i].key, key) == 0)

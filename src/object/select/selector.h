@@ -51,5 +51,7 @@ struct node_selector {
 	size_t count;
 };
 
+/* NULL: there is none of this key. Borrowed. */
+const char *label_value(const struct labels *labels, const char *key);
 bool label_selector_matches(const struct label_selector *selector, const struct labels *labels);
 bool node_selector_matches(const struct node_selector *selector, const struct labels *node_labels);
