@@ -121,6 +121,7 @@ static const struct schema version_schema = SCHEMA_OF(PODVOL_PACKAGE, "Version",
 	STRING("lastFailure", 0, "Why."),
 	INTEGER("requestsQueued", 0, "Requests to it that wait."),
 	INTEGER("requestsRunning", 0, "Requests to it that have no answer yet."),
+	INTEGER("requestsPerSecondMax", 0, "The most single requests sent to it in a second, by how it answers."),
 );
 
 static const struct schema config_schema = SCHEMA_OF(PODVOL_PACKAGE, "Kubeconfig",

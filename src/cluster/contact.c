@@ -117,14 +117,11 @@ static void add_time(struct cJSON *view, const char *key, uint64_t usec)
 void contact_view(const struct cluster *cluster, struct cJSON *view)
 {
 	const struct contact *contact = cluster->contact;
-	size_t queued, running;
 
-	requests_count(cluster->requests, &queued, &running);
 	(void) json_set_string(view, "server", cluster->kubeconfig.server);
 	add_time(view, "lastContact", contact->last_usec);
 	add_time(view, "lastFailureTime", contact->failed_usec);
 	if (contact->failed_usec > 0)
 		(void) json_set_string(view, "lastFailure", contact->why);
-	(void) json_set_int(view, "requestsQueued", (int64_t) queued);
-	(void) json_set_int(view, "requestsRunning", (int64_t) running);
+	requests_view(cluster->requests, view);
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct request {
 	struct requests *requests;
 	struct http_request http; /* path and body are owned */
 	struct http_call *call;   /* NULL: it waits */
+	uint64_t sent_usec;       /* monotonic, once it does not */
 	void (*done)(void *userdata, const struct http_answer *answer);
 	void *userdata;
 };
@@ -25,14 +27,15 @@ struct requests {
 	sd_event_source *timer; /* when the next token is there */
 	struct request *waiting, *running;
 	size_t waiting_count, running_count;
-	uint64_t tokens_usec; /* REQUESTS_PER_SECOND_MAX of them are worth a second */
-	uint64_t filled_usec; /* monotonic, when tokens_usec was right */
+	unsigned int per_second;
+	uint64_t tokens;      /* in TOKENths */
+	uint64_t filled_usec; /* monotonic, when tokens was right */
 	uint64_t held_usec;   /* until then nothing is sent */
 };
 
 enum {
-	TOKEN_USEC = 1000000 / REQUESTS_PER_SECOND_MAX,
-	BUCKET_USEC = REQUESTS_BURST_MAX * TOKEN_USEC,
+	TOKEN = 1000000, /* a request; per_second of these parts are added in a microsecond */
+	QUICK_STEP = 10, /* a second, for each quick answer */
 };
 
 static void request_free(struct request *request)
@@ -57,6 +60,34 @@ static void leave(struct request *request)
 
 static void send_waiting(struct requests *requests);
 
+static void fill(struct requests *requests, uint64_t now_usec)
+{
+	const uint64_t most = (uint64_t) REQUESTS_BURST_MAX * TOKEN;
+	uint64_t missing_usec = (most - requests->tokens) / requests->per_second + 1;
+
+	if (now_usec - requests->filled_usec >= missing_usec)
+		requests->tokens = most;
+	else
+		requests->tokens += (now_usec - requests->filled_usec) * requests->per_second;
+	requests->filled_usec = now_usec;
+}
+
+/* A server that answers late has enough to do, whatever its answer is. */
+static void adapt(struct requests *requests, const struct request *request,
+		  const struct http_answer *answer)
+{
+	uint64_t now_usec = monotonic_usec();
+	bool is_quick = answer->error == 0 && answer->status != 429 && answer->status < 500 &&
+			now_usec - request->sent_usec < REQUESTS_QUICK_MSEC * USEC_PER_MSEC;
+	unsigned int wanted =
+		is_quick ? requests->per_second + QUICK_STEP : requests->per_second / 2;
+
+	fill(requests, now_usec);
+	requests->per_second = wanted > REQUESTS_PER_SECOND_MAX   ? REQUESTS_PER_SECOND_MAX
+			       : wanted < REQUESTS_PER_SECOND_MIN ? REQUESTS_PER_SECOND_MIN
+								  : wanted;
+}
+
 static void answered(void *userdata, const struct http_answer *answer)
 {
 	struct request *request = userdata;
@@ -64,6 +95,7 @@ static void answered(void *userdata, const struct http_answer *answer)
 
 	leave(request);
 	request->call = NULL;
+	adapt(requests, request, answer);
 	if (answer->status == 429)
 		requests->held_usec =
 			monotonic_usec() + (answer->retry_after_seconds + 1) * USEC_PER_SEC;
@@ -78,22 +110,15 @@ static void wake_at(struct requests *requests, uint64_t usec)
 	(void) sd_event_source_set_enabled(requests->timer, SD_EVENT_ONESHOT);
 }
 
-static void fill(struct requests *requests, uint64_t now_usec)
-{
-	requests->tokens_usec += now_usec - requests->filled_usec;
-	if (requests->tokens_usec > BUCKET_USEC)
-		requests->tokens_usec = BUCKET_USEC;
-	requests->filled_usec = now_usec;
-}
-
-static int send_first(struct requests *requests)
+static int send_first(struct requests *requests, uint64_t now_usec)
 {
 	struct request *request = requests->waiting;
 	int r = http_client_call(requests->client, &request->http, &request->call);
 
 	if (r < 0)
 		return r;
-	requests->tokens_usec -= TOKEN_USEC;
+	request->sent_usec = now_usec;
+	requests->tokens -= TOKEN;
 	DL_DELETE(requests->waiting, request);
 	requests->waiting_count--;
 	DL_APPEND(requests->running, request);
@@ -113,10 +138,11 @@ static void send_waiting(struct requests *requests)
 			wake_at(requests, requests->held_usec);
 			return;
 		}
-		r = requests->tokens_usec < TOKEN_USEC ? -EAGAIN : send_first(requests);
+		r = requests->tokens < TOKEN ? -EAGAIN : send_first(requests, now_usec);
 		if (r < 0) {
 			wake_at(requests,
-				now_usec + (r == -ENOKEY ? (uint64_t) USEC_PER_SEC : TOKEN_USEC));
+				now_usec + (r == -ENOKEY ? USEC_PER_SEC
+							 : USEC_PER_SEC / requests->per_second));
 			return;
 		}
 	}
@@ -177,7 +203,8 @@ int requests_new(sd_event *event, struct http_client *client, struct requests **
 	if (!requests)
 		return -ENOMEM;
 	requests->client = client;
-	requests->tokens_usec = BUCKET_USEC;
+	requests->per_second = REQUESTS_PER_SECOND_MIN;
+	requests->tokens = (uint64_t) REQUESTS_BURST_MAX * TOKEN;
 	requests->filled_usec = monotonic_usec();
 	r = sd_event_add_time(event, &requests->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer,
 			      requests);
@@ -204,8 +231,14 @@ struct requests *requests_free(struct requests *requests)
 	return NULL;
 }
 
-void requests_count(const struct requests *requests, size_t *ret_queued, size_t *ret_running)
+bool requests_are_waiting(const struct requests *requests)
 {
-	*ret_queued = requests->waiting_count;
-	*ret_running = requests->running_count;
+	return requests->waiting != NULL;
+}
+
+void requests_view(const struct requests *requests, struct cJSON *view)
+{
+	(void) json_set_int(view, "requestsQueued", (int64_t) requests->waiting_count);
+	(void) json_set_int(view, "requestsRunning", (int64_t) requests->running_count);
+	(void) json_set_int(view, "requestsPerSecondMax", (int64_t) requests->per_second);
 }

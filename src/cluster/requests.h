@@ -2,8 +2,10 @@
 /*
  * requests - single requests to the server: so many at a time, so many a second, the rest in order
  *
- * Lists and watches do not pass here: they are few and have pauses of their own. An answer 429
- * holds all of them back for the time that the server asks for. The loop thread only.
+ * How many a second follows what the server answers: each quick answer adds to it, each that is
+ * slow, an error or 429 halves it. Lists and watches do not pass here: they are few and have pauses
+ * of their own. An answer 429 holds all of them back for the time that the server asks for. The
+ * loop thread only.
  */
 #pragma once
 
@@ -11,12 +13,15 @@
 
 enum {
 	REQUESTS_IN_FLIGHT_MAX = 16,
-	REQUESTS_PER_SECOND_MAX = 50, /* kubelet's kubeAPIQPS */
-	REQUESTS_BURST_MAX = 100,     /* kubelet's kubeAPIBurst */
+	REQUESTS_PER_SECOND_MIN = 50, /* kubelet's kubeAPIQPS */
+	REQUESTS_PER_SECOND_MAX = 1000,
+	REQUESTS_BURST_MAX = 100, /* kubelet's kubeAPIBurst */
+	REQUESTS_QUICK_MSEC = 100,
 	REQUESTS_QUEUED_MAX = 20000,
 	REQUEST_SECONDS = 30,
 };
 
+struct cJSON;
 struct requests;
 struct request;
 
@@ -31,5 +36,7 @@ int requests_send(struct requests *requests, const struct http_request *request,
 /* done() is not called any more. Accepts NULL. Return: NULL. */
 struct request *request_cancel(struct request *request);
 
-/* Waiting and under way, for people. */
-void requests_count(const struct requests *requests, size_t *ret_queued, size_t *ret_running);
+/* Has not every request been sent? */
+bool requests_are_waiting(const struct requests *requests);
+/* For people; added to @view. */
+void requests_view(const struct requests *requests, struct cJSON *view);
