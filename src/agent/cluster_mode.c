@@ -67,6 +67,11 @@ bool cluster_mode_is_unknown(void *userdata, const struct object_reference *refe
 	return cluster_is_unknown(((struct agent *) userdata)->cluster, reference);
 }
 
+bool cluster_mode_is_behind(void *userdata)
+{
+	return cluster_is_behind(((struct agent *) userdata)->cluster);
+}
+
 void cluster_mode_attachment(void *userdata, const char *name, bool is_used)
 {
 	cluster_mode_uses(userdata, &(struct object_reference){ KIND_VOLUME_ATTACHMENT, "", name },

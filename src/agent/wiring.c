@@ -125,6 +125,7 @@ void agent_fill_options(struct agent *agent)
 					     .tables = &agent->views.tables,
 					     .store = &agent->store,
 					     .record = agent_record_event,
+					     .is_behind = cluster_mode_is_behind,
 					     .userdata = agent };
 	agent->views.with = (struct volume_view){ .tables = &agent->views.tables,
 						  .store = &agent->store,

@@ -84,6 +84,8 @@ int cluster_mode_open(struct agent *agent, struct failure *reterr);
 void cluster_mode_uses(void *userdata, const struct object_reference *reference, bool is_used);
 /* object_finder.is_unknown; so, too. */
 bool cluster_mode_is_unknown(void *userdata, const struct object_reference *reference);
+/* reporter.is_behind; so, too. */
+bool cluster_mode_is_behind(void *userdata);
 /* volumes_in_use_options.attachment; so, too. */
 void cluster_mode_attachment(void *userdata, const char *name, bool is_used);
 /* The same of a CSIStorageCapacity of this node. */

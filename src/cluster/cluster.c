@@ -111,6 +111,11 @@ bool cluster_is_unknown(const struct cluster *cluster, const struct object_refer
 	return cluster && needed_is_unknown(cluster->needed, reference);
 }
 
+bool cluster_is_behind(const struct cluster *cluster)
+{
+	return cluster && requests_are_waiting(cluster->requests);
+}
+
 struct cJSON *cluster_view(const struct cluster *cluster)
 {
 	struct cJSON *view = json_new_object();

@@ -56,6 +56,9 @@ void cluster_uses(struct cluster *cluster, const struct object_reference *refere
  * what pods lead to; false: it is absent. Accepts NULL. */
 bool cluster_is_unknown(const struct cluster *cluster, const struct object_reference *reference);
 
+/* Do requests to the server wait for their turn? Accepts NULL. */
+bool cluster_is_behind(const struct cluster *cluster);
+
 /* Tokens of service accounts, from the server. Borrowed; workers may use it until cluster_stop().
  */
 const struct token_source *cluster_tokens(const struct cluster *cluster);

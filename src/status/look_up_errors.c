@@ -5,8 +5,8 @@
  *
  * A pod that comes together with its claim is looked at before the claim is bound; that heals
  * within milliseconds and is not reported. What stands longer becomes an event of the pod and a
- * line in the journal, once until it changes. A queue in order of time, one timer, no wake-up while
- * it is empty.
+ * line in the journal, once until it changes; not while a kube-apiserver is still being asked for
+ * objects. A queue in order of time, one timer, no wake-up while it is empty.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -135,6 +135,10 @@ static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 	struct look_up_errors *errors = userdata;
 	struct waiting_pod *pod;
 
+	if (errors->reporter->is_behind(errors->reporter->userdata)) {
+		(void) sd_event_source_set_time(source, now + STANDS_USEC);
+		return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	}
 	while ((pod = errors->pods) && pod->due_usec <= now) {
 		const struct object *object =
 			store_get(*errors->reporter->store, KIND_POD, pod->name_space, pod->name);

@@ -48,6 +48,7 @@ struct reporter {
 	struct store *const *store; /* made later; NULL in a drain */
 	void (*record)(void *userdata, const struct object *about, const char *type,
 		       const char *reason, const char *text);
+	bool (*is_behind)(void *userdata); /* objects are still being asked for */
 	void *userdata;
 };
 
@@ -123,8 +124,7 @@ void threads_view_add(struct cJSON *items, const char *name, struct worker_pool 
 /* ---- look_up_errors.c ---- */
 
 /*
- * Reports pods whose volumes cannot be looked up, once that has stood for a moment.
- * What heals before is not reported.
+ * Reports pods whose volumes cannot be looked up, once that has stood for a moment, not before.
  */
 
 /* With a timer; @reporter is borrowed. Return: 0 or negative errno. */

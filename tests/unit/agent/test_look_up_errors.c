@@ -25,6 +25,14 @@ static uint64_t skipped_usec;
 const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
 				      const char *name_space, const char *name);
 int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
+bool __wrap_cluster_is_behind(const struct cluster *cluster);
+
+static bool is_behind;
+
+bool __wrap_cluster_is_behind(const struct cluster *cluster)
+{
+	return is_behind;
+}
 
 const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
 				      const char *name_space, const char *name)
@@ -120,6 +128,20 @@ static void test_case_464_provisioning_is_not_told(void **state)
 	assert_int_equal(fake_events.count, 1);
 }
 
+/* Thousands of requests may be before that of its claim. */
+static void test_nothing_is_told_while_requests_wait(void **state)
+{
+	struct agent *agent = *state;
+
+	is_behind = true;
+	fail_look_up(agent, "PVC not found");
+	let_stand(agent);
+	assert_int_equal(fake_events.count, 0);
+	is_behind = false;
+	let_stand(agent);
+	assert_int_equal(fake_events.count, 1);
+}
+
 static void test_what_heals_is_not_told(void **state)
 {
 	struct agent *agent = *state;
@@ -147,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(test_what_stands_is_told_once),
 		WITH_AGENT(test_case_464_provisioning_is_not_told),
+		WITH_AGENT(test_nothing_is_told_while_requests_wait),
 		WITH_AGENT(test_what_heals_is_not_told),
 		WITH_AGENT(test_a_pod_that_is_gone_is_not_told),
 	};
