@@ -361,9 +361,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (pods->must_list)
 		pods->list_watch = list_watch_free(pods->list_watch);
 	pods->must_list = false;
-	if (pods->list_watch)
+	if (pods->list_watch && pods->queue)
 		verify(pods);
-	else if (list_again(pods) < 0)
+	else if (!pods->list_watch && list_again(pods) < 0)
 		try_later(pods, AGAIN_SECONDS);
 	return 0;
 }
@@ -470,12 +470,11 @@ static void on_failed(void *userdata, int status, const struct failure *why)
 	struct pods *pods = userdata;
 
 	pods->is_verified = false;
-	/* What waits came from a server that may be another one when its identity is asked next. A
-	 * list that failed begins again by itself. */
-	if (pods->is_listing)
-		drop_queue(pods);
-	else if (pods->queue)
-		list_later(pods);
+	/* What waits came from a server that may be another one when its identity is asked next. */
+	if (pods->queue)
+		list_watch_list_next(pods->list_watch);
+	drop_queue(pods);
+	pods->check = identity_cancel(pods->check);
 	contact_note_failure(pods->cluster, status, why);
 }
 

@@ -457,6 +457,12 @@ uint64_t list_watch_newest(const struct list_watch *list_watch)
 	return list_watch->newest;
 }
 
+void list_watch_list_next(struct list_watch *list_watch)
+{
+	assert(list_watch && !list_watch->call);
+	forget(list_watch);
+}
+
 struct list_watch *list_watch_free(struct list_watch *list_watch)
 {
 	if (!list_watch)

@@ -63,5 +63,8 @@ struct list_watch;
 int list_watch_new(const struct list_watch_options *options, struct list_watch **ret);
 /* The newest version that was seen; after a list that went back, that list's. */
 uint64_t list_watch_newest(const struct list_watch *list_watch);
+/* From inside failed(): what was seen does not count. What comes next is a list, after the pause
+ * that the failure leads to. */
+void list_watch_list_next(struct list_watch *list_watch);
 /* Not from inside its functions; before the client. Accepts NULL. Return: NULL. */
 struct list_watch *list_watch_free(struct list_watch *list_watch);

@@ -549,6 +549,24 @@ static void test_pauses_that_are_asked_for(void **state)
 	assert_int_equal(sim.missed_pods + sim.removals, 0);
 }
 
+/* A list whose pods wait for the identity of the cluster is lost with the watch behind it. */
+static void test_pauses_that_are_asked_for_while_pods_wait(void **state)
+{
+	(void) state;
+	calm();
+	sim.no_node = true;
+	set_down(false);
+	cluster_world_run(&sim.world, 30 * USEC_PER_SEC);
+	sim.retry_after_seconds = 20;
+	set_down(false);
+	cluster_world_run(&sim.world, 20 * USEC_PER_SEC);
+	assert_int_equal(sim.refused, 1);
+	sim.no_node = false;
+	sim.retry_after_seconds = 0;
+	calm();
+	assert_int_equal(sim.missed_pods + sim.removals, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -563,6 +581,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_bookmark_that_does_not_come, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_pauses_that_are_asked_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_pauses_that_are_asked_for_while_pods_wait,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_ten_thousand_flaps, set_up, tear_down),
 	};
 
