@@ -177,7 +177,7 @@ static struct object_reference service_account_of(const struct object *pod)
 					  pod->pod->service_account_name };
 }
 
-/* An optional object counts as absent only when its server says so (case 142). */
+/* An object counts as absent only when its server says so (case 142). */
 static int take_object(const struct object_finder *objects, const char *name_space,
 		       const struct pod_volume_object *wanted, const struct object **ret,
 		       struct failure *reterr)
@@ -185,11 +185,9 @@ static int take_object(const struct object_finder *objects, const char *name_spa
 	const struct object_reference reference = { wanted->kind, name_space, wanted->name };
 
 	*ret = object_ref(objects->find(objects->userdata, &reference));
-	if (*ret || !wanted->optional || !objects->is_unknown ||
-	    !objects->is_unknown(objects->userdata, &reference))
+	if (*ret || !objects->is_unknown || !objects->is_unknown(objects->userdata, &reference))
 		return 0;
-	return failed_plain(reterr, -EAGAIN,
-			    "optional %s \"%s\" is not known: the server has not answered yet",
+	return failed_plain(reterr, -EAGAIN, "%s \"%s\" has not been received from the server yet",
 			    wanted->kind == KIND_SECRET ? "secret" : "configmap", wanted->name);
 }
 

@@ -66,6 +66,11 @@ static void report_failure(struct agent *agent, const struct operation_ended *en
 		log_about(LOG_INFO, subject, "%s cancelled: no longer wanted", ended->name);
 		return;
 	}
+	/* What a pod refers to comes from a kube-apiserver after the pod. */
+	if (ended->result.error == -EAGAIN && ended->attempt == 1) {
+		log_about(LOG_INFO, subject, "%s waits: %s", ended->name, text);
+		return;
+	}
 	print_event(ended, volume, event);
 	attempt_text(ended->attempt, ended->failing_usec, ended->retry_usec, false, attempts);
 	if (ended->waits)
