@@ -191,7 +191,7 @@ static int run_plugin(struct directory_job *job)
 	case DIRECTORY_SNAPSHOT:
 		job->facts.creation_nsec = (int64_t) realtime_usec() * 1000;
 		return run_slot(job, EXEC_SNAPSHOT);
-	case DIRECTORY_SNAPSHOT_LOOK:
+	case DIRECTORY_SNAPSHOT_QUERY:
 		return failed_plain(&job->why, -EOPNOTSUPP,
 				    "'%s': snapshots that an executable plugin has already cannot "
 				    "be imported",
