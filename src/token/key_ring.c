@@ -5,6 +5,7 @@
 #include "token/key_ring.h"
 
 #include "base/clock.h"
+#include "base/fnv1a.h"
 #include "base/secret_file.h"
 #include "object/timestamp.h"
 
@@ -44,7 +45,8 @@ static int print_key(FILE *file, const struct ring_key *key)
 	if (r >= 0 && key->published_until_usec)
 		r = fprintf(file, "published-until: %s\n", until);
 	if (r >= 0)
-		r = fprintf(file, "%s", pem);
+		r = fprintf(file, "text-sum: %016" PRIx64 "\n%s", fnv1a_add_text(FNV1A_FIRST, pem),
+			    pem);
 	(void) secret_text_free(pem);
 	return r < 0 ? -ENOMEM : 0;
 }
@@ -86,7 +88,7 @@ static int write_ring(int directory_fd, const struct key_ring *ring, struct fail
 static void read_line(const char *line, struct ring_key *key)
 {
 	static const char created[] = "created: ", until[] = "published-until: ",
-			  longest[] = "longest-token-seconds: ";
+			  longest[] = "longest-token-seconds: ", sum[] = "text-sum: ";
 	char time[TIMESTAMP_BYTES];
 
 	if (sscanf(line, "created: %31[^\n]", time) == 1 && strncmp(line, created, 9) == 0)
@@ -96,6 +98,20 @@ static void read_line(const char *line, struct ring_key *key)
 		key->published_until_usec = timestamp_parse(time);
 	else if (strncmp(line, longest, strlen(longest)) == 0)
 		key->longest_seconds = strtoll(line + strlen(longest), NULL, 10);
+	else if (strncmp(line, sum, strlen(sum)) == 0)
+		key->text_sum = strtoull(line + strlen(sum), NULL, 16);
+}
+
+static int read_text(const char *pem, bool is_private, struct ring_key *key, struct failure *reterr)
+{
+	if (key->text_sum == 0)
+		return signing_key_parse(pem, is_private, &key->key, reterr);
+	if (key->text_sum != fnv1a_add_text(FNV1A_FIRST, pem))
+		return failed_plain(
+			reterr, -EINVAL,
+			"a key is damaged: its text-sum is another; put a copy back, or "
+			"remove that line if the key was replaced on purpose");
+	return signing_key_keep(pem, is_private, &key->key, reterr);
 }
 
 static int read_key(char **at, struct ring_key *key, struct failure *reterr)
@@ -109,7 +125,7 @@ static int read_key(char **at, struct ring_key *key, struct failure *reterr)
 		return failed_plain(reterr, -EINVAL, "a key in '" KEY_RING_FILE "' is incomplete");
 	saved = end[1];
 	end[1] = '\0';
-	r = signing_key_parse(*at, is_private, &key->key, reterr);
+	r = read_text(*at, is_private, key, reterr);
 	end[1] = saved;
 	*at = end + 1;
 	return r < 0 ? failure_prefix(reterr, "'" KEY_RING_FILE "'"), r : 0;

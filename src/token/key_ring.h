@@ -5,7 +5,8 @@
  * In one file of the state directory, for root alone, written whole or not at all. Of a key that
  * signs no more the private half is forgotten; its public half stays until the last token that it
  * can have signed has expired. A file that cannot be read is reported and never replaced: every
- * token that is out would stop being believed.
+ * token that is out would stop being believed. Each key has a sum of its text: one that is intact
+ * is parsed when it is first used.
  *
  * Blocks on the disk: start-up, or a worker. Reading a ring needs no disk.
  */
@@ -24,6 +25,7 @@ struct ring_key {
 	uint64_t created_usec;         /* real time */
 	int64_t longest_seconds;       /* the longest life of a token that it signed */
 	uint64_t published_until_usec; /* 0: it signs */
+	uint64_t text_sum;             /* of its text in the file; 0: the file has none */
 };
 
 struct key_ring {

@@ -7,6 +7,7 @@
 #include "token/signing_key.h"
 
 #include "base/cleanup.h"
+#include "base/secret_file.h"
 #include "token/jwt.h"
 
 #include <assert.h>
@@ -19,6 +20,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <pthread.h>
 #include <string.h>
 
 #define CURVE "prime256v1"
@@ -26,6 +28,9 @@
 enum { COORDINATE_BYTES = 32, POINT_BYTES = 1 + 2 * COORDINATE_BYTES, DIGEST_BYTES = 32 };
 
 struct signing_key {
+	pthread_mutex_t mutex; /* of the rest, until it is parsed */
+	char *pem;             /* NULL: it is parsed */
+	bool is_private;
 	EVP_PKEY *key;
 	char id[KEY_ID_BYTES];
 };
@@ -65,13 +70,25 @@ static int name_key(struct signing_key *key)
 	return 0;
 }
 
-static int wrap(EVP_PKEY *pkey, struct signing_key **ret, struct failure *reterr)
+static struct signing_key *new_key(EVP_PKEY *pkey)
 {
 	struct signing_key *key = calloc(1, sizeof(*key));
 
-	if (!key || name_key(memcpy(key, &(struct signing_key){ .key = pkey }, sizeof(*key))) < 0) {
+	if (!key)
+		return NULL;
+	key->key = pkey;
+	(void) pthread_mutex_init(&key->mutex, NULL);
+	return key;
+}
+
+static int wrap(EVP_PKEY *pkey, struct signing_key **ret, struct failure *reterr)
+{
+	struct signing_key *key = new_key(pkey);
+
+	if (!key)
 		EVP_PKEY_free(pkey);
-		free(key);
+	if (!key || name_key(key) < 0) {
+		(void) signing_key_free(key);
 		return failed(reterr, -ENOMEM, "cannot take up a key");
 	}
 	*ret = key;
@@ -105,38 +122,81 @@ static int no_passphrase(char *buffer, int size, int writing, void *userdata)
 	return -1;
 }
 
-int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret,
-		      struct failure *reterr)
+/* NULL: it is no key of that half and curve, or there is no memory. */
+static EVP_PKEY *parse(const char *pem, bool is_private)
 {
 	cleanup_bio BIO *bio = BIO_new_mem_buf(pem, -1);
 	EVP_PKEY *pkey = NULL;
 
-	assert(pem && ret);
 	if (bio && is_private)
 		pkey = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
 	else if (bio)
 		pkey = PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
 	ERR_clear_error();
-	if (!pkey || !is_of_curve(pkey)) {
-		EVP_PKEY_free(pkey);
+	if (pkey && is_of_curve(pkey))
+		return pkey;
+	EVP_PKEY_free(pkey);
+	return NULL;
+}
+
+int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret,
+		      struct failure *reterr)
+{
+	EVP_PKEY *pkey = parse(pem, is_private);
+
+	assert(pem && ret);
+	if (!pkey)
 		return failed_plain(reterr, -EINVAL, "it is not a %s key of the curve P-256 in PEM",
 				    is_private ? "private" : "public");
-	}
 	return wrap(pkey, ret, reterr);
+}
+
+int signing_key_keep(const char *pem, bool is_private, struct signing_key **ret,
+		     struct failure *reterr)
+{
+	struct signing_key *key = new_key(NULL);
+
+	assert(pem && ret);
+	if (!key || !(key->pem = strdup(pem))) {
+		(void) signing_key_free(key);
+		return failed(reterr, -ENOMEM, "cannot keep a key");
+	}
+	key->is_private = is_private;
+	*ret = key;
+	return 0;
+}
+
+/* NULL: no memory to parse it; it is tried again. */
+static EVP_PKEY *ready(const struct signing_key *shared)
+{
+	struct signing_key *key = (struct signing_key *) (uintptr_t) shared;
+	EVP_PKEY *pkey;
+
+	(void) pthread_mutex_lock(&key->mutex);
+	if (key->pem) {
+		EVP_PKEY_free(key->key);
+		key->key = parse(key->pem, key->is_private);
+		if (key->key && name_key(key) == 0)
+			key->pem = secret_text_free(key->pem);
+	}
+	pkey = key->pem ? NULL : key->key;
+	(void) pthread_mutex_unlock(&key->mutex);
+	return pkey;
 }
 
 char *signing_key_print(const struct signing_key *key, bool is_private)
 {
 	cleanup_bio BIO *bio = BIO_new(is_private ? BIO_s_secmem() : BIO_s_mem());
+	EVP_PKEY *pkey = ready(key);
 	char *bytes, *text = NULL;
 	long length;
 	int r = 0;
 
 	assert(key);
-	if (bio && is_private)
-		r = PEM_write_bio_PKCS8PrivateKey(bio, key->key, NULL, NULL, 0, NULL, NULL);
-	else if (bio)
-		r = PEM_write_bio_PUBKEY(bio, key->key);
+	if (pkey && bio && is_private)
+		r = PEM_write_bio_PKCS8PrivateKey(bio, pkey, NULL, NULL, 0, NULL, NULL);
+	else if (pkey && bio)
+		r = PEM_write_bio_PUBKEY(bio, pkey);
 	ERR_clear_error();
 	if (r != 1)
 		return NULL;
@@ -148,15 +208,18 @@ char *signing_key_print(const struct signing_key *key, bool is_private)
 
 struct signing_key *signing_key_free(struct signing_key *key)
 {
-	if (key)
-		EVP_PKEY_free(key->key);
+	if (!key)
+		return NULL;
+	EVP_PKEY_free(key->key);
+	(void) secret_text_free(key->pem);
+	(void) pthread_mutex_destroy(&key->mutex);
 	free(key);
 	return NULL;
 }
 
 const char *signing_key_id(const struct signing_key *key)
 {
-	return key->id;
+	return ready(key) ? key->id : "";
 }
 
 /* ---- signatures ---- */
@@ -176,11 +239,12 @@ int signing_key_sign(const struct signing_key *key, const void *bytes, size_t le
 		     unsigned char ret[static SIGNATURE_BYTES], struct failure *reterr)
 {
 	cleanup_context EVP_MD_CTX *context = EVP_MD_CTX_new();
+	EVP_PKEY *pkey = ready(key);
 	unsigned char der[2 * SIGNATURE_BYTES];
 	size_t der_length = sizeof(der);
 
 	assert(key && bytes);
-	if (!context || EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key->key) != 1 ||
+	if (!pkey || !context || EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, pkey) != 1 ||
 	    EVP_DigestSign(context, der, &der_length, bytes, length) != 1 ||
 	    to_numbers(der, der_length, ret) < 0) {
 		ERR_clear_error();
@@ -210,13 +274,14 @@ bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t
 			const unsigned char signature[static SIGNATURE_BYTES])
 {
 	cleanup_context EVP_MD_CTX *context = EVP_MD_CTX_new();
+	EVP_PKEY *pkey = ready(key);
 	int der_length = 0;
 	unsigned char *der = to_der(signature, &der_length);
 	bool good;
 
 	assert(key && bytes);
-	good = context && der &&
-	       EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key->key) == 1 &&
+	good = pkey && context && der &&
+	       EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, pkey) == 1 &&
 	       EVP_DigestVerify(context, der, (size_t) der_length, bytes, length) == 1;
 	OPENSSL_free(der);
 	ERR_clear_error();
@@ -229,11 +294,13 @@ struct cJSON *signing_key_jwk(const struct signing_key *key)
 {
 	unsigned char point[POINT_BYTES];
 	char x[BASE64URL_BYTES(COORDINATE_BYTES)], y[BASE64URL_BYTES(COORDINATE_BYTES)];
+	EVP_PKEY *pkey = ready(key);
 	size_t length = 0;
 	struct cJSON *tree;
 
 	assert(key);
-	if (EVP_PKEY_get_octet_string_param(key->key, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof(point),
+	if (!pkey ||
+	    EVP_PKEY_get_octet_string_param(pkey, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof(point),
 					    &length) != 1 ||
 	    length != sizeof(point) || point[0] != POINT_CONVERSION_UNCOMPRESSED) {
 		ERR_clear_error();

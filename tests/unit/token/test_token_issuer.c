@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <openssl/pem.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -38,6 +39,18 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 	(void) clock;
 	*ret = (struct timespec){ .tv_sec = now };
 	return 0;
+}
+
+static unsigned int parsed; /* private keys */
+
+EVP_PKEY *__real_PEM_read_bio_PrivateKey(BIO *bio, EVP_PKEY **ret, pem_password_cb *ask,
+					 void *data);
+EVP_PKEY *__wrap_PEM_read_bio_PrivateKey(BIO *bio, EVP_PKEY **ret, pem_password_cb *ask,
+					 void *data);
+EVP_PKEY *__wrap_PEM_read_bio_PrivateKey(BIO *bio, EVP_PKEY **ret, pem_password_cb *ask, void *data)
+{
+	parsed++;
+	return __real_PEM_read_bio_PrivateKey(bio, ret, ask, data);
 }
 
 static void start(int64_t longest, int64_t key_seconds)
@@ -334,6 +347,23 @@ static void test_a_restart_keeps_the_key(void **state)
 	issued_token_done(&token);
 }
 
+/* Once, by the first token. */
+static void test_a_start_parses_no_key(void **state)
+{
+	struct issued_token token;
+
+	start(WEEK, 0);
+	parsed = 0;
+	start(WEEK, 0);
+	assert_int_equal(parsed, 0);
+	for (int i = 0; i < 2; i++) {
+		token = token_for("a", 3600, NULL);
+		json_free(claims_of(token.text));
+		issued_token_done(&token);
+		assert_int_equal(parsed, 1);
+	}
+}
+
 static void test_only_root_reads_the_key(void **state)
 {
 	struct stat st;
@@ -367,21 +397,26 @@ static void test_an_old_key_stays_published(void **state)
 	issued_token_done(&token);
 }
 
+static void read_ring(char *text, size_t size)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY);
+	int file = openat(fd, KEY_RING_FILE, O_RDONLY);
+	ssize_t length = read(file, text, size - 1);
+
+	assert_true(length > 0);
+	text[length] = '\0';
+	(void) close(file);
+	(void) close(fd);
+}
+
 /* Of the old key nothing that could sign is left. */
 static void test_one_private_key_only(void **state)
 {
-	char text[8192] = "", *at;
-	int fd;
+	char text[8192], *at;
 
 	assert_int_equal(token_issuer_renew_key(issuer, NULL), 0);
 	assert_int_equal(token_issuer_renew_key(issuer, NULL), 0);
-	fd = open(directory, O_RDONLY | O_DIRECTORY);
-	{
-		cleanup_close int file = openat(fd, KEY_RING_FILE, O_RDONLY);
-
-		assert_true(read(file, text, sizeof(text) - 1) > 0);
-	}
-	(void) close(fd);
+	read_ring(text, sizeof(text));
 	at = strstr(text, "BEGIN PRIVATE KEY");
 	assert_non_null(at);
 	assert_null(strstr(at + 1, "BEGIN PRIVATE KEY"));
@@ -452,6 +487,34 @@ static void test_a_damaged_file_is_refused(void **state)
 	}
 }
 
+/* Each byte of a key counts, although it is not parsed; a file of before has no sum. */
+static void test_a_damaged_key_is_refused(void **state)
+{
+	const struct token_issuer_options options = {
+		.state_dir = directory, .url = ISSUER, .node_name = "n1", .longest_seconds = 600
+	};
+	char text[8192], *key, *sum;
+	struct issued_token token = token_for("a", 3600, NULL);
+
+	read_ring(text, sizeof(text));
+	sum = strstr(text, "text-sum: ");
+	key = strstr(text, "KEY-----\n") + strlen("KEY-----\n");
+	for (char *at = key; *at != '-'; at++) {
+		struct token_issuer *second = NULL;
+		char before = *at;
+
+		*at = before == 'A' ? 'B' : 'A';
+		write_ring(text);
+		assert_int_equal(token_issuer_new(&options, &second, NULL), -EINVAL);
+		*at = before;
+	}
+	memcpy(sum, "whatever:", strlen("whatever:"));
+	write_ring(text);
+	start(WEEK, 0);
+	json_free(claims_of(token.text));
+	issued_token_done(&token);
+}
+
 static void test_what_an_issuer_is_called(void **state)
 {
 	static const char *const wrong[] = { "",
@@ -515,12 +578,14 @@ int main(void)
 		ISSUER_TEST(test_a_clock_that_jumps_back),
 		ISSUER_TEST(test_a_token_ends),
 		ISSUER_TEST(test_a_restart_keeps_the_key),
+		ISSUER_TEST(test_a_start_parses_no_key),
 		ISSUER_TEST(test_only_root_reads_the_key),
 		ISSUER_TEST(test_an_old_key_stays_published),
 		ISSUER_TEST(test_one_private_key_only),
 		ISSUER_TEST(test_a_key_is_replaced_at_its_age),
 		ISSUER_TEST(test_old_keys_are_not_without_end),
 		ISSUER_TEST(test_a_damaged_file_is_refused),
+		ISSUER_TEST(test_a_damaged_key_is_refused),
 		ISSUER_TEST(test_what_an_issuer_is_called),
 		ISSUER_TEST(test_how_keys_are_found),
 		ISSUER_TEST(test_the_view_of_keys),
