@@ -16,8 +16,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* What the library keeps for a stream to a client that knows no chunks (HTTP/1.0). */
-enum { STREAM_BLOCK_BYTES = 1024 };
+enum {
+	STREAM_BLOCK_BYTES = 1024,      /* kept for a client that knows no chunks (HTTP/1.0) */
+	KNOWN_BLOCK_BYTES = 128 * 1024, /* of a stream of known length, pulled and sent at once */
+};
 
 /* ---- suspended requests ---- */
 
@@ -113,7 +115,8 @@ static ssize_t pull(void *userdata, uint64_t position, char *buffer, size_t size
 		return n;
 	if (n < 0) {
 		exchange_abandon(exchange);
-		return MHD_CONTENT_READER_END_OF_STREAM;
+		return exchange->reply_length ? MHD_CONTENT_READER_END_WITH_ERROR
+					      : MHD_CONTENT_READER_END_OF_STREAM;
 	}
 	if (answer_suspend(request) < 0)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
@@ -124,13 +127,18 @@ static ssize_t pull(void *userdata, uint64_t position, char *buffer, size_t size
 
 /* ---- sending ---- */
 
+/* Chunks are as small as the library's memory for a connection: of a known length there are none.
+ */
 static struct MHD_Response *make_stream(struct request *request)
 {
+	size_t length = request->exchange.reply_length;
+
 	request->exchange.pull_ready = on_pull_ready;
 	count_as_waiting(request);
 	connection_enter(request->connection, DEADLINE_NONE);
-	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, pull,
-						 request, NULL);
+	return MHD_create_response_from_callback(length ? length : MHD_SIZE_UNKNOWN,
+						 length ? KNOWN_BLOCK_BYTES : STREAM_BLOCK_BYTES,
+						 pull, request, NULL);
 }
 
 static void free_secret(void *text)

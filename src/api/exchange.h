@@ -79,9 +79,9 @@ struct exchange {
 	struct watches *watches; /* bounds and times the watches; NULL: none are served */
 
 	/* ---- the answer ---- */
-	int status;  /* 0 until there is one */
-	char *reply; /* owned */
-	size_t reply_length;
+	int status;                 /* 0 until there is one */
+	char *reply;                /* owned */
+	size_t reply_length;        /* of a stream, too; 0: not known before its end */
 	const char *reply_type;     /* static */
 	unsigned int retry_seconds; /* of a 429; 0: not said */
 	bool is_secret;             /* body and reply are overwritten when they are freed */
@@ -159,9 +159,10 @@ void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const ch
  *        many it wrote to @buffer (at most @size); 0 nothing now, reply_stream_ready() will be
  *        called; -1 the end.
  *
- * Set exchange->work and abandon before. The transport pulls, so a client that does not read holds
- * no memory here but its cursor. At the end, and when the client leaves, abandon(work) is called
- * once.
+ * Set exchange->work and abandon before, and reply_length where it is known: then @pull has exactly
+ * so many bytes and never waits, or the client sees that they are cut short. The transport pulls,
+ * so a client that does not read holds no memory here but its cursor. At the end, and when the
+ * client leaves, abandon(work) is called once.
  */
 void reply_stream(struct exchange *exchange, int status, const char *type,
 		  ssize_t (*pull)(void *work, char *buffer, size_t size));

@@ -4,9 +4,10 @@
  *
  * A list is a snapshot: references to the objects as they are now, which later writes do not
  * change. Its bytes are made when the client takes them, so that a long list neither stalls the
- * loop nor fills the memory. A page beyond the first is served from what is there now and carries
- * the first page's resourceVersion, so that a watch from it repairs what changed meanwhile; once
- * that version has left the ring the token is 410 Expired.
+ * loop nor fills the memory; the length of a list in JSON is known before: that of stored texts,
+ * and of some hundred pods whose conditions are printed at once. A page beyond the first is served
+ * from what is there now and carries the first page's resourceVersion, so that a watch from it
+ * repairs what changed meanwhile; once that version has left the ring the token is 410 Expired.
  */
 #include "api/objects/objects.h"
 
@@ -23,6 +24,7 @@ enum {
 	AT_ONCE_BYTES = 128 * 1024, /* of objects: a shorter list is one answer with its length */
 	ROWS_AT_ONCE = 32,          /* of a Table */
 	READ_BYTES_AT_ONCE = 65536, /* of objects, for rows or YAML; and one object more */
+	PODS_AT_ONCE = 512,         /* printed before the first byte: 5 ms of the loop */
 	TOKEN_BYTES = 640,
 };
 
@@ -34,6 +36,7 @@ struct list {
 	enum api_form form;
 	const struct object **objects; /* own references */
 	size_t count, allocated, next;
+	char **printed;    /* of each, what differs from its own text; NULL: printed when sent */
 	size_t bytes;      /* of the objects */
 	size_t read_bytes; /* of those that became rows or YAML, in one pull */
 	uint64_t version;
@@ -54,6 +57,9 @@ static void list_free(void *work)
 
 	for (size_t i = 0; i < list->count; i++)
 		(void) object_unref(list->objects[i]);
+	for (size_t i = 0; list->printed && i < list->count; i++)
+		free(list->printed[i]);
+	free(list->printed);
 	free(list->objects);
 	free(list->made);
 	free(list);
@@ -346,6 +352,14 @@ static bool make_yaml_item(struct list *list)
 	return list->made != NULL;
 }
 
+static int print_item(struct list *list)
+{
+	if (!list->printed)
+		return print_object(list->agent, list->objects[list->next], &list->made);
+	list->made = TAKE_PTR(list->printed[list->next]);
+	return 0;
+}
+
 /* The object's own bytes, where nothing is added to them: a list costs no tree. */
 static bool take_item(struct list *list)
 {
@@ -357,7 +371,7 @@ static bool take_item(struct list *list)
 		list->comma = false;
 		return true;
 	}
-	if (print_object(list->agent, object, &list->made) < 0)
+	if (print_item(list) < 0)
 		return false;
 	list->piece = list->made ?: object->json;
 	list->piece_length = list->made ? strlen(list->made) : object->json_length;
@@ -434,6 +448,37 @@ static ssize_t list_pull(void *work, char *buffer, size_t size)
 	return used > 0 ? (ssize_t) used : -1;
 }
 
+/* What would change while the list is sent. */
+static int print_pods(struct list *list)
+{
+	int r = 0;
+
+	list->printed = calloc(list->count, sizeof(*list->printed));
+	if (!list->printed)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count && r == 0; i++)
+		r = print_object(list->agent, list->objects[i], &list->printed[i]);
+	return r;
+}
+
+/* 0: known at its end alone. */
+static int find_length(struct list *list, size_t *ret)
+{
+	size_t length = list->bytes + list->count - 1 + strlen("]}");
+	bool are_pods = list->row->kind == KIND_POD;
+
+	*ret = 0;
+	if (list->form != FORM_JSON || (are_pods && list->count > PODS_AT_ONCE))
+		return 0;
+	if ((are_pods && print_pods(list) < 0) || !next_piece(list))
+		return -ENOMEM;
+	for (size_t i = 0; list->printed && i < list->count; i++)
+		if (list->printed[i])
+			length += strlen(list->printed[i]) - list->objects[i]->json_length;
+	*ret = length + list->piece_length;
+	return 0;
+}
+
 /* ---- the answer ---- */
 
 static const char *type_of(enum api_form form)
@@ -472,6 +517,10 @@ void objects_list(struct exchange *exchange, const struct target *target)
 	/* Streams are for those who may hold a connection; a list is no wait and comes anyhow. */
 	if (question.list->bytes <= AT_ONCE_BYTES || !exchange->may_wait) {
 		reply_at_once(exchange, question.list);
+		return;
+	}
+	if (find_length(question.list, &exchange->reply_length) < 0) {
+		reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;
 	}
 	exchange_wait(exchange, TAKE_PTR(question.list), list_free);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
+#define PODS "/api/v1/namespaces/default/pods"
 
 static void make_map(struct world *world, const char *name_space, const char *name,
 		     const char *label, const char *data)
@@ -27,6 +28,16 @@ static void make_map(struct world *world, const char *name_space, const char *na
 			     "\"data\":{\"text\":\"%s\"}}",
 			     name, label, data) > 0);
 	assert_int_equal(world_request(world, METHOD_POST, uri, body), 201);
+}
+
+static const char *shown_phase; /* of each pod; NULL: as it is stored */
+
+int agent_pod_print(struct agent *agent, const struct object *pod, char **ret)
+{
+	if (shown_phase)
+		assert_true(asprintf(ret, "%.*s,\"status\":{\"phase\":\"%s\"}}",
+				     (int) pod->json_length - 1, pod->json, shown_phase) > 0);
+	return 0;
 }
 
 /* The names of the items of the last answer. */
@@ -186,13 +197,16 @@ static void make_long(struct world *world)
 
 static char *pulled(struct world *world, size_t step)
 {
+	size_t length;
 	char *text;
 
 	world_begin(world, METHOD_GET, MAPS, NULL);
+	length = world->exchange.reply_length;
 	assert_int_equal(world->exchange.status, 200);
 	assert_null(world->exchange.reply);
 	text = strdup(world_pull(world, step));
 	assert_true(world->stream_ended);
+	assert_int_equal(length, world_form == FORM_JSON ? strlen(text) : 0);
 	world_leave(world);
 	return text;
 }
@@ -245,6 +259,44 @@ static void test_a_list_is_a_snapshot(void **state)
 	world_leave(world);
 }
 
+/* What is said of pods may change while their list is sent: its length was said before. */
+static void test_long_lists_of_pods(void **state)
+{
+	struct world *world = *state;
+	cleanup_free char *body = NULL, *large = malloc(60001);
+	static const char *const phases[] = { "Odd", NULL };
+
+	assert_non_null(large);
+	memset(large, 'x', 60000);
+	large[60000] = '\0';
+	for (int i = 0; i < 3; i++) {
+		free(body);
+		assert_true(
+			asprintf(&body,
+				 "{\"metadata\":{\"name\":\"p%d\",\"annotations\":{\"a\":\"%s\"}},"
+				 "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}",
+				 i, large) > 0);
+		assert_int_equal(world_request(world, METHOD_POST, PODS, body), 201);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++) {
+		size_t length, found = 0;
+		const char *text;
+
+		shown_phase = phases[i];
+		world_begin(world, METHOD_GET, PODS, NULL);
+		length = world->exchange.reply_length;
+		shown_phase = "Something else";
+		text = world_pull(world, 1000);
+		assert_int_equal(length, strlen(text));
+		for (const char *at = text; phases[i] && (at = strstr(at, phases[i])); at++)
+			found++;
+		assert_int_equal(found, phases[i] ? 3 : 0);
+		assert_null(strstr(text, shown_phase));
+		world_leave(world);
+	}
+	shown_phase = NULL;
+}
+
 static void test_long_tables_and_yaml(void **state)
 {
 	struct world *world = *state;
@@ -282,6 +334,7 @@ int main(void)
 		IN_WORLD(test_a_token_expires),
 		IN_WORLD(test_long_lists_are_streams),
 		IN_WORLD(test_a_list_is_a_snapshot),
+		IN_WORLD(test_long_lists_of_pods),
 		IN_WORLD(test_long_tables_and_yaml),
 	};
 

@@ -71,6 +71,7 @@ static const struct request {
 	{ METHOD_GET, "/api/v1/pods", NULL, FORM_JSON, CONTENT_JSON, false },
 	{ METHOD_GET, "/api/v1/pods", NULL, FORM_TABLE, CONTENT_JSON, false },
 	{ METHOD_GET, "/api/v1/pods", NULL, FORM_YAML, CONTENT_JSON, false },
+	{ METHOD_GET, "/api/v1/namespaces/long/pods", NULL, FORM_JSON, CONTENT_JSON, false },
 	{ METHOD_GET, "/api/v1/namespaces/default/pods/web", NULL, FORM_JSON, CONTENT_JSON, false },
 	{ METHOD_GET, "/api/v1/namespaces/default/pods/web", NULL, FORM_YAML, CONTENT_JSON, false },
 	{ METHOD_GET, "/api/v1/namespaces/default/pods/no", NULL, FORM_JSON, CONTENT_JSON, false },
@@ -128,6 +129,22 @@ static void put_pod_back(struct world *world)
 	(void) world_request(world, METHOD_POST, "/api/v1/namespaces/default/pods", world_pod_json);
 }
 
+/* One whose list is a stream. */
+static void put_long_pod(struct world *world)
+{
+	enum { LONG_BYTES = 150000 };
+	cleanup_free char *body = NULL, *text = calloc(1, LONG_BYTES + 1);
+
+	assert_non_null(text);
+	memset(text, 'x', LONG_BYTES);
+	assert_true(asprintf(&body,
+			     "{\"metadata\":{\"name\":\"long\",\"annotations\":{\"a\":\"%s\"}},"
+			     "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}",
+			     text) > 0);
+	assert_int_equal(world_request(world, METHOD_POST, "/api/v1/namespaces/long/pods", body),
+			 201);
+}
+
 /* Return: whether the failure happened. */
 static bool run_once(struct world *world, const struct request *request)
 {
@@ -171,6 +188,7 @@ static void test_every_allocation_fails_once(void **state)
 	unsigned long points = 0;
 
 	loop_thread = pthread_self();
+	put_long_pod(world);
 	world->agent.volumes = "{\"items\":[{\"pod\":\"a/b\",\"podUID\":\"u\"}]}";
 	for (size_t i = 0; i < ARRAY_SIZE(requests); i++) {
 		fail_at = 0;

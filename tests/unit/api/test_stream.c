@@ -21,6 +21,7 @@ struct script {
 	struct exchange *exchange;
 	const char *pending;
 	size_t endless;     /* so many bytes of 'x' */
+	size_t length;      /* of all, as the head says; 0: not known */
 	bool ended;         /* nothing more will come */
 	bool ready_in_pull; /* says that there is more while it says that there is nothing */
 	unsigned int pulls, abandoned, begun;
@@ -73,6 +74,7 @@ void __wrap_api_dispatch(struct exchange *exchange)
 	script.begun++;
 	exchange->work = &script;
 	exchange->abandon = abandon;
+	exchange->reply_length = script.length;
 	reply_stream(exchange, 200, "application/json;stream=watch", pull);
 }
 
@@ -196,6 +198,57 @@ static void test_client_does_not_read(void **state)
 	wait_for(served, &script.abandoned, 1);
 }
 
+/* In few pieces, whatever the library's memory for a connection. */
+static void test_known_length(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int fd = client(served);
+
+	script.endless = script.length = 300000;
+	put(served, fd, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+	for (size_t read = 0; read < script.length; read += served->length) {
+		const char *reply = read_some(served, fd, "x");
+
+		if (read == 0)
+			assert_non_null(strstr(reply, "Content-Length: 300000\r\n"));
+		assert_null(strstr(reply, "chunked"));
+		assert_true(served->length > 0);
+	}
+	wait_for(served, &script.abandoned, 1);
+	assert_in_range(script.pulls, 1, 3);
+	put(served, fd, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+	assert_int_equal(get_reply(served, fd), 200);
+}
+
+/* The client sees that bytes are missing: the connection ends before them. */
+static void test_known_length_cut_short(void **state)
+{
+	struct served *served = *state;
+	cleanup_close int fd = client(served);
+
+	script.length = 100;
+	script.pending = "one\n";
+	script.ended = true;
+	put(served, fd, STREAM);
+	(void) get_reply(served, fd);
+	assert_non_null(strstr(served->reply, "Content-Length: 100\r\n"));
+	assert_true(served->closed);
+	assert_int_equal(script.abandoned, 1);
+}
+
+static void test_known_length_client_leaves(void **state)
+{
+	struct served *served = *state;
+	int fd = client(served);
+
+	script.endless = script.length = (size_t) 64 << 20;
+	put(served, fd, STREAM);
+	(void) read_some(served, fd, "x");
+	assert_int_equal(close(fd), 0);
+	wait_for(served, &script.abandoned, 1);
+	assert_true(script.endless > (size_t) 32 << 20);
+}
+
 /* Chunks are of HTTP/1.1: an older client gets the bytes, and their end with the connection's. */
 static void test_old_client(void **state)
 {
@@ -259,6 +312,9 @@ int main(void)
 		SERVED(test_ready_while_pulling_is_not_lost),
 		SERVED(test_client_leaves),
 		SERVED(test_client_does_not_read),
+		SERVED(test_known_length),
+		SERVED(test_known_length_cut_short),
+		SERVED(test_known_length_client_leaves),
 		SERVED(test_old_client),
 		SERVED(test_head_alone),
 		SERVED(test_stop_with_streams_open),
