@@ -13,6 +13,7 @@
 #include "base/path.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <string.h>
 
 enum {
@@ -112,6 +113,17 @@ static void restart_request_time(const struct drift *drift, const struct drift_m
 		pod->requested_usec = now_usec;
 }
 
+void drift_set_what(struct drift_mount *mount, const char *format, ...)
+{
+	va_list arguments;
+
+	free(mount->what);
+	va_start(arguments, format);
+	if (vasprintf(&mount->what, format, arguments) < 0)
+		mount->what = NULL;
+	va_end(arguments);
+}
+
 void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
 		 const struct drift_culprit *culprit)
 {
@@ -163,11 +175,10 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 	if (mount->cover_id != 0)
 		return; /* what hides it first is what is reported */
 	drift_index_set_cover(drift, mount, other->mount_id);
-	(void) snprintf(mount->what, sizeof(mount->what), "a %.32s (%.60s) on it", other->type,
-			other->source);
 	if (strcmp(other->mount_point, mount->path) != 0)
-		(void) snprintf(mount->what, sizeof(mount->what), "a %.32s on '%.70s'", other->type,
-				other->mount_point);
+		drift_set_what(mount, "a %.32s on '%.70s'", other->type, other->mount_point);
+	else
+		drift_set_what(mount, "a %.32s (%.60s) on it", other->type, other->source);
 	drift_begin(drift, mount, DRIFT_COVERED, culprit);
 	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
 }

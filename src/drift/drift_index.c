@@ -14,21 +14,17 @@
 #include <assert.h>
 #include <string.h>
 
-static char *make_key(const char *unique_name, const char *pod_uid)
-{
-	char *key;
-
-	return asprintf(&key, "%s\n%s", unique_name, pod_uid ?: "") < 0 ? NULL : key;
-}
-
 struct drift_mount *drift_index_find(const struct drift *drift, const char *unique_name,
 				     const char *pod_uid)
 {
-	cleanup_free char *key = make_key(unique_name, pod_uid);
+	cleanup_free char *key = NULL;
+	int length = asprintf(&key, "%s%c%s", unique_name, '\0', pod_uid ?: "");
 	struct drift_mount *mount = NULL;
 
-	if (key)
-		HASH_FIND_STR(drift->mounts, key, mount);
+	if (length >= 0)
+		HASH_FIND(hh, drift->mounts, key, (size_t) length, mount);
+	else
+		key = NULL;
 	return mount;
 }
 
@@ -50,10 +46,7 @@ struct drift_mount *drift_index_by_path(const struct drift *drift, const char *p
 
 static void mount_free(struct drift_mount *mount)
 {
-	free(mount->key);
-	free(mount->unique_name);
-	free(mount->pod_uid);
-	free(mount->path);
+	free(mount->what);
 	free(mount);
 }
 
@@ -61,19 +54,15 @@ static void mount_free(struct drift_mount *mount)
 static struct drift_mount *add(struct drift *drift, const char *unique_name, const char *pod_uid,
 			       const char *path)
 {
-	struct drift_mount *mount = calloc(1, sizeof(*mount));
+	size_t name = strlen(unique_name) + 1, uid = strlen(pod_uid) + 1, place = strlen(path) + 1;
+	struct drift_mount *mount = calloc(1, sizeof(*mount) + name + uid + place);
 
 	if (!mount)
 		return NULL;
-	mount->key = make_key(unique_name, pod_uid);
-	mount->unique_name = strdup(unique_name);
-	mount->pod_uid = strdup(pod_uid ?: "");
-	mount->path = strdup(path);
-	if (!mount->key || !mount->unique_name || !mount->pod_uid || !mount->path) {
-		mount_free(mount);
-		return NULL;
-	}
-	HASH_ADD_KEYPTR(hh, drift->mounts, mount->key, strlen(mount->key), mount);
+	mount->unique_name = memcpy(mount->bytes, unique_name, name);
+	mount->pod_uid = memcpy(mount->bytes + name, pod_uid, uid);
+	mount->path = memcpy(mount->bytes + name + uid, path, place);
+	HASH_ADD(hh, drift->mounts, bytes, name + uid - 1, mount);
 	if (!mount->hh.tbl) {
 		mount_free(mount);
 		return NULL;
@@ -110,7 +99,7 @@ struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_n
 		mount = NULL;
 	}
 	if (!mount && path)
-		mount = add(drift, unique_name, pod_uid, path);
+		mount = add(drift, unique_name, pod_uid ?: "", path);
 	if (mount)
 		mount->read_only = pod && pod->read_only;
 	return mount;

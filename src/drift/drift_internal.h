@@ -32,9 +32,8 @@ struct drift_culprit {
 
 /* What is known of one mount: of a volume for a pod, or of a device. */
 struct drift_mount {
-	char *key; /* unique name, newline, pod uid */
-	char *unique_name, *pod_uid, *path;
-	uint64_t mount_id; /* 0: not mounted, or has no mount of its own */
+	const char *unique_name, *pod_uid, *path; /* in @bytes, one behind the other */
+	uint64_t mount_id;                        /* 0: not mounted, or has no mount of its own */
 	uint64_t attributes;
 	bool attributes_known, read_only;
 	bool has_mount; /* of its own: it had an id once */
@@ -44,14 +43,15 @@ struct drift_mount {
 	bool data_lost;           /* they were in the memory behind the mount */
 	uint64_t cover_id;        /* of what is on top; 0: nothing any more */
 	uint64_t attributes_now;  /* while remounted */
-	char what[128];           /* is on top, or where it was moved to */
+	char *what;               /* is on top, or how many; NULL: none, or no memory */
 	uint64_t since_usec;      /* monotonic, as all times here */
 	uint64_t begin_usec;      /* not healed before */
 	uint64_t healed_usec;     /* the last time */
 	unsigned int heal_count;  /* one soon after the other */
 	struct retry_entry retry; /* until begin_usec */
 
-	UT_hash_handle hh, by_id, by_path;
+	UT_hash_handle hh, by_id, by_path; /* hh: by unique name and pod uid, with NUL between */
+	char bytes[];
 };
 
 struct drift_jobs; /* drift_work.c's */
@@ -102,6 +102,9 @@ void drift_over(struct drift *drift, struct drift_mount *mount, bool healed);
 /* An incident; who begins it has filled in its kind's members. */
 void drift_begin(struct drift *drift, struct drift_mount *mount, enum drift_kind kind,
 		 const struct drift_culprit *culprit);
+/* What is on top of it, or how many; before drift_begin(). */
+void drift_set_what(struct drift_mount *mount, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void drift_root_is_lost(struct drift *drift, const struct drift_culprit *culprit);
 void drift_root_is_back(struct drift *drift, uint64_t root_id);
 void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mount_entry *other,

@@ -79,7 +79,8 @@ static void print_what(const struct drift_mount *mount, char *text, size_t bytes
 		(void) snprintf(text, bytes, "was moved to another place by %s", who);
 		return;
 	case DRIFT_COVERED:
-		(void) snprintf(text, bytes, "is hidden since %s mounted %s", who, mount->what);
+		(void) snprintf(text, bytes, "is hidden since %s mounted %s", who,
+				mount->what ?: "something");
 		return;
 	case DRIFT_REMOUNTED:
 		print_attributes(mount->attributes, before, sizeof(before));
@@ -88,7 +89,8 @@ static void print_what(const struct drift_mount *mount, char *text, size_t bytes
 				before, now);
 		return;
 	case DRIFT_STACKED:
-		(void) snprintf(text, bytes, "was mounted %s times, one on the other", mount->what);
+		(void) snprintf(text, bytes, "was mounted %s times, one on the other",
+				mount->what ?: "several");
 		return;
 	case DRIFT_NONE:
 	case DRIFT_KINDS:

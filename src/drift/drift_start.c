@@ -75,7 +75,7 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 		return; /* the set-up takes the one on top for its own, as it would without us */
 	for (size_t i = 0; i < stack->count; i++)
 		ids[i] = stack->entries[i]->mount_id;
-	(void) snprintf(mount->what, sizeof(mount->what), "%zu", stack->count);
+	drift_set_what(mount, "%zu", stack->count);
 	drift_begin(drift, mount, DRIFT_STACKED, &unknown);
 	drift_request_fold(drift, mount, ids, stack->count);
 }

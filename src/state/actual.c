@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "state/name_sets.h"
+#include "state/pod_table.h"
 
 #include <assert.h>
 #include <string.h>

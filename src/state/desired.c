@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "state/name_sets.h"
+#include "state/pod_table.h"
 
 #include <assert.h>
 #include <string.h>

@@ -89,6 +89,8 @@ static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
 			       /* Pages: the run directory may be small, and the default lets
 				* the log grow to 4 MiB before it begins again. */
 			       "PRAGMA wal_autocheckpoint = 64;"
+			       /* KiB of pages: only the start reads rows, once. */
+			       "PRAGMA cache_size = -128;"
 			       "PRAGMA temp_store = MEMORY;"
 			       "PRAGMA trusted_schema = OFF;"
 			       "PRAGMA cell_size_check = ON;";

@@ -28,19 +28,18 @@ static void drop(struct name_sets *sets, struct name_set *set)
 	if (set->hh.tbl)
 		HASH_DEL(sets->sets, set);
 	free(set->names);
-	free(set->key);
 	free(set);
 }
 
 static struct name_set *insert(struct name_sets *sets, const char *key)
 {
-	struct name_set *set = calloc(1, sizeof(*set));
+	size_t length = strlen(key);
+	struct name_set *set = calloc(1, sizeof(*set) + length + 1);
 
 	if (!set)
 		return NULL;
-	set->key = strdup(key);
-	if (set->key)
-		HASH_ADD_KEYPTR(hh, sets->sets, set->key, strlen(set->key), set);
+	memcpy(set->key, key, length);
+	HASH_ADD(hh, sets->sets, key, length, set);
 	if (set->hh.tbl)
 		return set;
 	drop(sets, set);

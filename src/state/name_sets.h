@@ -12,10 +12,10 @@
 #include <uthash.h>
 
 struct name_set {
-	char *key;
+	UT_hash_handle hh; /* by key */
 	const char **names;
 	size_t count, capacity;
-	UT_hash_handle hh; /* by key */
+	char key[];
 };
 
 struct name_sets {

@@ -21,9 +21,10 @@
 
 /* ---- pods ---- */
 
-static void pod_text(const struct object *pod, char ret[POD_KEY_BYTES])
+/* Return: how long it is. */
+static size_t pod_text(const struct object *pod, char ret[POD_KEY_BYTES])
 {
-	(void) snprintf(ret, POD_KEY_BYTES, "%s/%s", pod->meta.name_space, pod->meta.name);
+	return (size_t) snprintf(ret, POD_KEY_BYTES, "%s/%s", pod->meta.name_space, pod->meta.name);
 }
 
 static struct attach_pod *find_pod(struct attach_detach *controller, const struct object *object)
@@ -31,8 +32,7 @@ static struct attach_pod *find_pod(struct attach_detach *controller, const struc
 	char key[POD_KEY_BYTES];
 	struct attach_pod *pod;
 
-	pod_text(object, key);
-	HASH_FIND_STR(controller->pods, key, pod);
+	HASH_FIND(hh, controller->pods, key, pod_text(object, key), pod);
 	return pod;
 }
 
@@ -73,16 +73,18 @@ void attach_pod_free(struct attach_detach *controller, struct attach_pod *pod)
 
 static struct attach_pod *add_pod(struct attach_detach *controller, const struct object *object)
 {
-	struct attach_pod *pod = calloc(1, sizeof(*pod) + POD_KEY_BYTES);
+	char key[POD_KEY_BYTES];
+	size_t length = pod_text(object, key);
+	struct attach_pod *pod = calloc(1, sizeof(*pod) + length + 1);
 
 	if (!pod)
 		return NULL;
 	pod->name_space = strdup(object->meta.name_space);
 	pod->name = strdup(object->meta.name);
 	pod->uid = strdup(object->meta.uid);
-	pod_text(object, pod->key);
+	memcpy(pod->key, key, length);
 	if (pod->name_space && pod->name && pod->uid)
-		HASH_ADD_STR(controller->pods, key, pod);
+		HASH_ADD(hh, controller->pods, key, length, pod);
 	if (pod->hh.tbl)
 		return pod;
 	attach_pod_free(controller, pod);
