@@ -23,17 +23,20 @@ static void print_lower(FILE *out, const char *text)
 static void print_applied(struct cli *cli, const struct podvol_table *table)
 {
 	size_t kind = podvol_table_find(table, "Kind"), name = podvol_table_find(table, "Name");
+	size_t name_space = podvol_table_find(table, "Namespace");
 	size_t result = podvol_table_find(table, "Result");
 	size_t warning = podvol_table_find(table, "Warning");
 
 	for (size_t row = 0; row < podvol_table_rows(table); row++) {
+		const char *space = podvol_table_cell(table, row, name_space);
+
 		print_lower(cli->out, podvol_table_cell(table, row, kind));
 		(void) fprintf(cli->out, "/%s %s\n", podvol_table_cell(table, row, name),
 			       podvol_table_cell(table, row, result));
 		if (*podvol_table_cell(table, row, warning) != '\0' &&
 		    strcmp(podvol_table_cell(table, row, warning), "-") != 0)
-			cli_complain(cli, "warning: %s '%s': %s",
-				     podvol_table_cell(table, row, kind),
+			cli_complain(cli, "warning: %s '%s%s%s': %s",
+				     podvol_table_cell(table, row, kind), space, *space ? "/" : "",
 				     podvol_table_cell(table, row, name),
 				     podvol_table_cell(table, row, warning));
 	}
@@ -44,18 +47,22 @@ int apply_file(struct cli *cli, const char *name, struct podvol_table **ret)
 {
 	cleanup_free char *bytes = NULL;
 	size_t length;
-	int r;
+	int r, status = EXIT_DONE;
 
 	if (!name)
 		return cli_end(cli, EXIT_USAGE, "must specify -f FILE, or -f - for standard input");
 	if (file_read(cli, name, &bytes, &length) < 0)
 		return EXIT_FAILED;
+	cli->about[0] = '\0'; /* the daemon names the document */
+	cli->where = file_where(name);
 	r = podvol_apply(cli->podvol, bytes, length, ret);
 	progress_end(cli);
 	if (r < 0)
-		return cli_failed(cli, r);
-	print_applied(cli, *ret);
-	return EXIT_DONE;
+		status = cli_failed(cli, r);
+	else
+		print_applied(cli, *ret);
+	cli->where = NULL;
+	return status;
 }
 
 int verb_apply(struct cli *cli)
@@ -73,8 +80,6 @@ int verb_apply(struct cli *cli)
 		progress_show(cli, text);
 		one = apply_file(cli, files.names[i], &applied);
 		podvol_table_free(applied);
-		if (one != EXIT_DONE && files.count > 1)
-			cli_complain(cli, "'%s' was not applied", files.names[i]);
 		if (status == EXIT_DONE)
 			status = one;
 	}

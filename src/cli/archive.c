@@ -55,6 +55,7 @@ static int find_claimed(struct cli *cli, const char *claim, char **ret)
 	if (!escaped ||
 	    !(collection = new_text("/api/v1/namespaces/%s/persistentvolumeclaims", escaped)))
 		return cli_failed(cli, -ENOMEM);
+	cli_about(cli, "persistentvolumeclaim", space, claim);
 	r = get_object(cli, collection, claim, &object);
 	if (r < 0)
 		return cli_failed(cli, r);
@@ -67,15 +68,17 @@ static int find_claimed(struct cli *cli, const char *claim, char **ret)
 	free(TAKE_PTR(*ret));
 	if (strcmp(cli->verb->name, "restore") == 0)
 		return claim_volume_here(cli, collection, claim, ret);
-	return cli_end(cli, EXIT_FAILED, "claim '%s' has no volume yet", claim);
+	return cli_end(cli, EXIT_FAILED, "claim '%s/%s' has no volume yet", space, claim);
 }
 
 static int find_path(struct cli *cli, const char *volume, char **ret)
 {
 	struct podvol_object *object = NULL;
-	int r = get_object(cli, "/api/v1/persistentvolumes", volume, &object);
 	const char *path;
+	int r;
 
+	cli_about(cli, "persistentvolume", "", volume);
+	r = get_object(cli, "/api/v1/persistentvolumes", volume, &object);
 	if (r < 0)
 		return cli_failed(cli, r);
 	path = podvol_object_text(object, "spec.local.path");
@@ -96,9 +99,11 @@ static int find_path(struct cli *cli, const char *volume, char **ret)
 static int find_content_path(struct cli *cli, const char *snapshot, const char *content, char **ret)
 {
 	struct podvol_object *object = NULL;
-	int r = get_object(cli, "/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents", content,
-			   &object);
+	int r;
 
+	cli_about(cli, "volumesnapshotcontent", "", content);
+	r = get_object(cli, "/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents", content,
+		       &object);
 	if (r < 0)
 		return cli_failed(cli, r);
 	if (strcmp(podvol_object_text(object, "spec.driver"), "podvol/local") == 0)
@@ -124,6 +129,7 @@ static int find_snapshot(struct cli *cli, const char *name, char **ret)
 	    !(collection = new_text(
 		      "/apis/snapshot.storage.k8s.io/v1/namespaces/%s/volumesnapshots", escaped)))
 		return cli_failed(cli, -ENOMEM);
+	cli_about(cli, "volumesnapshot", space, name);
 	r = get_object(cli, collection, name, &object);
 	if (r < 0)
 		return cli_failed(cli, r);
@@ -134,7 +140,7 @@ static int find_snapshot(struct cli *cli, const char *name, char **ret)
 		return cli_failed(cli, -ENOMEM);
 	if (is_ready && *content)
 		return find_content_path(cli, name, content, ret);
-	return cli_end(cli, EXIT_FAILED, "snapshot '%s' is not ready to use", name);
+	return cli_end(cli, EXIT_FAILED, "snapshot '%s/%s' is not ready to use", space, name);
 }
 
 /* "vs/NAME" as kubectl takes it; NULL: the word means something else. */

@@ -78,6 +78,7 @@ int verb_check(struct cli *cli)
 	if (r != EXIT_DONE)
 		return r;
 	request.body = body;
+	cli->where = file_where(cli_value(cli, "filename"));
 	r = podvol_request(cli->podvol, &request, &reply);
 	r = r < 0 ? cli_failed(cli, r) : print(cli, &reply);
 	podvol_reply_done(&reply);

@@ -68,6 +68,7 @@ struct cli {
 	uint64_t progress_since_usec; /* progress.c: 0, nothing is waited for */
 	bool progress_is_shown;
 	char about[640];     /* output.c: the object that the next request is about */
+	const char *where;   /* "FILE" or "FILE:LINE" before each complaint; NULL: nothing */
 	size_t said_columns; /* sentence.c: of the line that is being written */
 	bool said_paragraph; /* and one was ended before */
 };
@@ -155,24 +156,11 @@ bool cli_warn_of_unused(struct cli *cli, const char *pod);
  * name. NULL: no memory. */
 char *cli_pod(struct cli *cli, const char *word);
 
+/* "default/web" of "web"; uids stay. NULL: no memory. */
+char *cli_full_pod(const char *pod);
+
 /* cli_about() of such a name; cli_pod() does it, too. */
 void cli_about_pod(struct cli *cli, const char *pod);
-
-struct pod_list {
-	char **names; /* as cli_pod() makes them */
-	int *status;  /* what became of each; EXIT_DONE at first */
-	size_t count;
-};
-
-/* The arguments, or the pods of the namespace that --selector means: at least one. Return: an exit
- * status after a complaint; pod_list_done() either way. */
-int pod_list_read(struct cli *cli, struct pod_list *ret);
-/* One by one, at most @count of them. Return: 0; -ENOMEM. */
-int pod_list_make_room(struct pod_list *list, size_t count);
-int pod_list_add(struct pod_list *list, const char *name_space, const char *name);
-/* The first that is not EXIT_DONE: which of several failed stays visible. */
-int pod_list_status(const struct pod_list *list);
-void pod_list_done(struct pod_list *list);
 
 /* ---- first_consumer.c ---- */
 
@@ -208,6 +196,8 @@ void file_list_done(struct file_list *list);
 
 /* "-" is standard input. Return: 0, or a negative errno after a complaint. @ret is
  * NUL-terminated. */
+/* As complaints name it: cli->where. */
+const char *file_where(const char *name);
 int file_read(struct cli *cli, const char *name, char **ret, size_t *ret_length);
 
 /* ---- sentence.c ---- */

@@ -14,6 +14,8 @@
 #include "base/cleanup.h"
 #include "object/object.h"
 
+#include <limits.h>
+
 enum { STATUS_ACCEPTED = 202 /* HTTP's: begun, not done */ };
 
 static int delete_one(struct cli *cli, const struct kind *kind, const char *name_space,
@@ -110,20 +112,20 @@ static int delete_all(struct cli *cli)
 			status = one;
 	}
 	if (status == EXIT_DONE && deleted == 0)
-		(void) fprintf(cli->err, "Nothing found.\n");
+		get_say_none(cli, &request);
 	return status;
 }
 
 /* ---- files ---- */
 
-static int delete_document(struct cli *cli, const char *file, const struct document *document)
+static int delete_document(struct cli *cli, const struct document *document)
 {
 	const char *name_space = document->name_space;
 	const struct kind *kind = NULL;
 	int status;
 
 	if (*document->kind == '\0' || *document->name == '\0')
-		return cli_end(cli, EXIT_FAILED, "%s:%u: %s", file, document->line,
+		return cli_end(cli, EXIT_FAILED, "%s",
 			       document->failure.error ? document->failure.text
 						       : "the document names no object");
 	status = kinds_find_name(cli, document->kind, &kind);
@@ -146,18 +148,22 @@ static int delete_file(struct cli *cli, const char *name)
 	if (file_read(cli, name, &bytes, &length) < 0)
 		return EXIT_FAILED;
 	if (documents_parse(bytes, length, &list, &why) < 0) {
-		cli_complain(cli, "%s: %s", name, why.text);
+		cli_complain(cli, "%s: %s", file_where(name), why.text);
 		document_list_done(&list);
 		return EXIT_FAILED;
 	}
 	for (size_t i = list.count; i > 0 && status != EXIT_UNREACHABLE; i--) {
-		char text[512];
+		const struct document *document = &list.documents[i - 1];
+		char text[512], where[PATH_MAX + 16];
 		int one;
 
+		(void) snprintf(where, sizeof(where), "%s:%u", file_where(name), document->line);
 		(void) snprintf(text, sizeof(text), "delete %zu of %zu: %s", list.count - i + 1,
 				list.count, name);
 		progress_show(cli, text);
-		one = delete_document(cli, name, &list.documents[i - 1]);
+		cli->where = where;
+		one = delete_document(cli, document);
+		cli->where = NULL;
 		if (status == EXIT_DONE)
 			status = one;
 	}

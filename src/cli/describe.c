@@ -351,6 +351,7 @@ static int describe_volume(struct cli *cli, const char *word)
 
 	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
 		return cli_end(cli, EXIT_FAILED, "out of memory");
+	cli_about(cli, "volume", "", word);
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r < 0)
 		return cli_failed(cli, r);
@@ -465,8 +466,11 @@ int verb_describe(struct cli *cli)
 	if (*cli->arguments[0] == '/' && cli->argument_count == 1)
 		return describe_path(cli, cli->arguments[0]);
 	status = get_targets_read(cli, cli->arguments, &request);
-	for (size_t i = 0; status == EXIT_DONE && i < request.count; i++) {
+	if (status != EXIT_DONE)
+		return status;
+	for (size_t i = 0; i < request.count && status != EXIT_UNREACHABLE; i++) {
 		const struct get_target *target = &request.wanted[i];
+		int one;
 
 		if (!target->name || !has_description(target->kind)) {
 			cli_complain(cli,
@@ -477,7 +481,9 @@ int verb_describe(struct cli *cli)
 		}
 		if (i > 0)
 			(void) fputc('\n', cli->out);
-		status = describe_one(cli, &request, target);
+		one = describe_one(cli, &request, target);
+		if (status == EXIT_DONE)
+			status = one;
 	}
 	return status;
 }

@@ -26,8 +26,11 @@ static char *path_of(struct cli *cli, const char *name)
 
 int verb_drivers(struct cli *cli)
 {
-	cleanup_free char *path = path_of(cli, cli->argument_count > 0 ? cli->arguments[0] : NULL);
+	const char *name = cli->argument_count > 0 ? cli->arguments[0] : NULL;
+	cleanup_free char *path = path_of(cli, name);
 
+	if (name)
+		cli_about(cli, "driver", "", name);
 	return path ? cli_show_path(cli, path, "driver", false) : EXIT_FAILED;
 }
 
@@ -40,6 +43,7 @@ int describe_driver(struct cli *cli, const char *name)
 	assert(cli && name);
 	if (!path)
 		return EXIT_FAILED;
+	cli_about(cli, "driver", "", name);
 	r = podvol_table_get(cli->podvol, path, &table);
 	if (r < 0)
 		return cli_failed(cli, r);

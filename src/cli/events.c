@@ -35,6 +35,7 @@ static int read_pod(struct cli *cli, struct get_request *request, const char *wo
 		request->words = strndup(word, (size_t) (slash - word));
 		request->name_space = request->words;
 	}
+	cli_about(cli, "pod", request->name_space ?: "", slash ? slash + 1 : word);
 	request->query = query_for_pod(slash ? slash + 1 : word);
 	return request->query && request->name_space ? EXIT_DONE : EXIT_FAILED;
 }
@@ -60,8 +61,8 @@ static int show_table(struct cli *cli, const struct get_request *request, const 
 	if (cli->format == OUTPUT_NAME)
 		cli_print_names(cli, events, "event");
 	else if (podvol_table_rows(events) == 0)
-		(void) fprintf(cli->err, "No events found%s%s%s.\n", pod ? " for '" : "", pod ?: "",
-			       pod ? "'" : "");
+		(void) fprintf(cli->err, "No events found%s%s.\n", pod ? " for " : "",
+			       pod ? cli->about : "");
 	else
 		status = events_print(cli, path, events, request->everywhere);
 	podvol_table_free(events);

@@ -55,6 +55,11 @@ static int read_all(FILE *file, char **ret, size_t *ret_length)
 	return 0;
 }
 
+const char *file_where(const char *name)
+{
+	return strcmp(name, "-") == 0 ? "standard input" : name;
+}
+
 /* "-" is standard input. */
 int file_read(struct cli *cli, const char *name, char **ret, size_t *ret_length)
 {

@@ -284,19 +284,27 @@ static void add_table(struct cli *cli, const struct get_request *request, const 
 	cli_table_rows(output->sheet, &view, table);
 }
 
-/* Where it was looked for: a namespace may be the wrong one. */
-static void say_none(const struct cli *cli, const struct get_request *request)
+static bool is_in_namespace(const struct cli *cli, const struct kind *kind)
 {
-	const struct kind *kind = request->wanted[0].kind;
-	bool by_namespace = kind->namespaced || (kind->rows_are_of_pods && cli->name_space);
+	return kind->namespaced || (kind->rows_are_of_pods && cli->name_space);
+}
 
-	if (has_several_kinds(request))
-		(void) fprintf(cli->err, "Nothing found.\n");
-	else if (request->everywhere || !by_namespace)
-		(void) fprintf(cli->err, "No %s found.\n", kind->plural);
+/* Where it was looked for: a namespace may be the wrong one. */
+void get_say_none(const struct cli *cli, const struct get_request *request)
+{
+	bool by_namespace = false;
+
+	(void) fputs("No ", cli->err);
+	for (size_t i = 0; i < request->count; i++) {
+		const struct kind *kind = request->wanted[i].kind;
+
+		(void) fprintf(cli->err, "%s%s", i == 0 ? "" : ", ", kind->plural);
+		by_namespace = by_namespace || is_in_namespace(cli, kind);
+	}
+	if (request->everywhere || !by_namespace)
+		(void) fputs(" found.\n", cli->err);
 	else
-		(void) fprintf(cli->err, "No %s found in namespace '%s'.\n", kind->plural,
-			       request->name_space);
+		(void) fprintf(cli->err, " found in namespace '%s'.\n", request->name_space);
 }
 
 /* What is missing is said, and the rest shown all the same. */
@@ -324,7 +332,7 @@ static int show_tables(struct cli *cli, const struct get_request *request)
 	}
 	print_sheet(cli, &output);
 	if (status == EXIT_DONE && output.rows == 0 && cli->format != OUTPUT_NAME)
-		say_none(cli, request);
+		get_say_none(cli, request);
 	return status;
 }
 

@@ -39,6 +39,8 @@ void get_request_done(struct get_request *request);
 char *get_path(const struct get_request *request, const struct get_target *target);
 /* cli_about() of a target; nothing of a list. */
 void get_about(struct cli *cli, const struct get_request *request, const struct get_target *target);
+/* "No pods found in namespace 'far'." */
+void get_say_none(const struct cli *cli, const struct get_request *request);
 /* What a path answers. Return: EXIT_DONE, or an exit status after a complaint. */
 int get_tree(struct cli *cli, const char *path, struct cJSON **ret);
 

@@ -88,11 +88,9 @@ static int read_subject(struct cli *cli, struct subject *ret)
 	ret->word = cli->arguments[0];
 	ret->pod = cli_pod(cli, ret->word);
 	cli->about[0] = '\0';
-	if (!ret->pod || asprintf(&ret->full_name, "%s%s", strchr(ret->pod, '/') ? "" : "default/",
-				  ret->pod) < 0) {
-		ret->full_name = NULL;
+	ret->full_name = ret->pod ? cli_full_pod(ret->pod) : NULL;
+	if (!ret->full_name)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
-	}
 	return get_tree(cli, "/podvol/v1/volumes", &ret->volumes);
 }
 
@@ -109,7 +107,13 @@ int verb_history(struct cli *cli)
 		return status;
 	keep_those_about(&subject, list);
 	if (json_count(json_get(list, "items")) == 0) {
-		(void) fprintf(cli->err, "No events found for '%s'.\n", subject.word);
+		if (*subject.word == '/')
+			(void) fprintf(cli->err, "No events found for volumes at '%s'.\n",
+				       subject.word);
+		else
+			(void) fprintf(cli->err,
+				       "No events found for pod or claim '%s' or volume '%s'.\n",
+				       subject.full_name, subject.word);
 		return EXIT_DONE;
 	}
 	r = podvol_table_get(cli->podvol, events_path, &events);

@@ -47,7 +47,7 @@ static int show_table(struct cli *cli, const char *pod, unsigned int timeout_mse
 	if (r < 0)
 		return cli_failed(cli, r);
 	if (podvol_table_rows(table) == 0)
-		(void) fprintf(cli->err, "Nothing found.\n");
+		(void) fprintf(cli->err, "No container of %s mounts a volume.\n", cli->about);
 	else
 		cli_print_table(cli, table, priority, false);
 	podvol_table_free(table);

@@ -3,7 +3,7 @@
  * pod_list - the pods that wait and unmount are about: by their names, their units or labels;
  * the unit of a pod
  */
-#include "cli/cli.h"
+#include "cli/pod_wait.h"
 
 #include "cli/kinds.h"
 
@@ -35,6 +35,11 @@ static bool is_uid(const char *word)
 void cli_about_pod(struct cli *cli, const char *pod)
 {
 	cli_about(cli, "pod", strchr(pod, '/') || is_uid(pod) ? "" : "default", pod);
+}
+
+char *cli_full_pod(const char *pod)
+{
+	return strchr(pod, '/') || is_uid(pod) ? strdup(pod) : new_text("default/%s", pod);
 }
 
 char *cli_pod(struct cli *cli, const char *word)

@@ -220,7 +220,8 @@ static void take_answer(void *userdata, int result, struct podvol_reply *reply)
 	} else if (is_away(waiting, result) && has_time) {
 		say_lost(waiting, why);
 		again_in(waiter, now, AGAIN_MSEC);
-	} else if (is_answer && result == -ENOENT && !waiter->was_there) {
+	} else if (is_answer && result == -ENOENT && !waiter->was_there &&
+		   waiting->waits->what == PODVOL_MOUNTED) {
 		take_absence(waiter, now);
 	} else if (is_answer && result == -ETIMEDOUT && has_time) {
 		waiter->was_there = true;
@@ -252,7 +253,7 @@ static void ask(struct waiter *waiter, uint64_t now)
 {
 	struct waiting *waiting = waiter->waiting;
 	uint64_t left_msec =
-		now < waiting->end_usec ? (waiting->end_usec - now) / USEC_PER_MSEC : 0;
+		now < waiting->end_usec ? (waiting->end_usec - now - 1) / USEC_PER_MSEC + 1 : 0;
 	struct podvol_request *request = NULL;
 	int r = make_request(
 		waiter,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_wait - wait for the volumes of several pods at once
+ * pod_wait - several pods: named or selected, and waited for at once
  *
  * One deadline for all, a request for each, so that the answer of a pod comes when it is known. A
  * podvold that was reached and is restarted meanwhile is waited for, too.
@@ -8,6 +8,26 @@
 #pragma once
 
 #include "cli/cli.h"
+
+/* ---- pod_list.c: the pods that a verb is about ---- */
+
+struct pod_list {
+	char **names; /* as cli_pod() makes them */
+	int *status;  /* what became of each; EXIT_DONE at first */
+	size_t count;
+};
+
+/* The arguments, or the pods of the namespace that --selector means: at least one. Return: an exit
+ * status after a complaint; pod_list_done() either way. */
+int pod_list_read(struct cli *cli, struct pod_list *ret);
+/* One by one, at most @count of them. Return: 0; -ENOMEM. */
+int pod_list_make_room(struct pod_list *list, size_t count);
+int pod_list_add(struct pod_list *list, const char *name_space, const char *name);
+/* The first that is not EXIT_DONE: which of several failed stays visible. */
+int pod_list_status(const struct pod_list *list);
+void pod_list_done(struct pod_list *list);
+
+/* ---- pod_wait.c ---- */
 
 struct pod_waits {
 	enum podvol_wait_for what;

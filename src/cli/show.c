@@ -55,7 +55,7 @@ int cli_show_path(struct cli *cli, const char *path, const char *singular, bool 
 	if (cli->format == OUTPUT_NAME)
 		cli_print_names(cli, table, singular);
 	else if (podvol_table_rows(table) == 0)
-		(void) fprintf(cli->err, "Nothing found.\n");
+		(void) fprintf(cli->err, "No %ss found.\n", singular);
 	else
 		cli_print_table(cli, table, cli->format == OUTPUT_WIDE ? 1 : 0, with_namespace);
 	podvol_table_free(table);

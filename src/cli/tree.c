@@ -271,7 +271,7 @@ static size_t print_all(const struct forest *forest, const char *word)
 int verb_tree(struct cli *cli)
 {
 	cleanup(forest_done) struct forest forest = { .cli = cli };
-	cleanup_free char *word = NULL;
+	cleanup_free char *word = NULL, *full = NULL;
 	int status;
 
 	if (cli->argument_count > 0)
@@ -286,9 +286,10 @@ int verb_tree(struct cli *cli)
 	if (status != EXIT_DONE || print_all(&forest, word) > 0)
 		return status;
 	if (!word) {
-		(void) fprintf(cli->err, "Nothing found.\n");
+		(void) fprintf(cli->err, "No volumes found.\n");
 		return EXIT_DONE;
 	}
+	full = *word == '/' ? strdup(word) : cli_full_pod(word);
 	return cli_end(cli, EXIT_NOT_FOUND, "no volume of this node is %s '%s'",
-		       *word == '/' ? "at" : "of pod", word);
+		       *word == '/' ? "at" : "of pod", full ?: word);
 }

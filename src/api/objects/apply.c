@@ -25,6 +25,7 @@ enum {
 	CONFLICT_RETRIES = 5,
 	SLICE_BYTES =
 		32768, /* of documents that are merged in one turn of the loop, and one more */
+	DOCUMENT_TEXT_BYTES = 512,
 };
 
 enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED };
@@ -184,6 +185,30 @@ static void add_skipped(struct cJSON *items, const struct document *document)
 	(void) json_set_string(row, "warning", "podvol does not serve this kind");
 }
 
+static bool is_namespaced(const char *kind)
+{
+	for (int i = 0; i < KIND_COUNT; i++)
+		if (strcmp(kind_row((enum object_kind) i)->name, kind) == 0)
+			return kind_row((enum object_kind) i)->namespaced;
+	return false;
+}
+
+/* "document 2 (line 3, Pod default/web)": as far as it could be read, with the namespace that it
+ * would have. */
+static const char *document_text(const struct document_list *list, const struct document *document,
+				 char text[DOCUMENT_TEXT_BYTES])
+{
+	const char *space = document->name_space;
+
+	if (*space == '\0' && document->name[0] && is_namespaced(document->kind))
+		space = "default";
+	(void) snprintf(text, DOCUMENT_TEXT_BYTES, "document %zu (line %u%s%s%s%s%s%s)",
+			(size_t) (document - list->documents) + 1, document->line,
+			document->kind[0] ? ", " : "", document->kind, document->name[0] ? " " : "",
+			space, *space ? "/" : "", document->name);
+	return text;
+}
+
 /* Says how far it came: the documents before are stored and stay so. */
 static void answer_failure(struct apply *apply)
 {
@@ -191,10 +216,14 @@ static void answer_failure(struct apply *apply)
 	const struct reply_details details = { .row = kind_row(item->object->kind),
 					       .name = item->object->meta.name };
 	struct failure why = apply->why;
+	char text[DOCUMENT_TEXT_BYTES];
 
-	if (why.text[0] && apply->documents.count > 1)
-		(void) failed_plain(&why, apply->error, "%s (%zu of %zu documents were stored)",
-				    apply->why.text, apply->stored, apply->documents.count);
+	if (why.text[0])
+		(void) failed_plain(&why, apply->error,
+				    "%s: %s is not stored (%zu of %zu documents were stored)",
+				    apply->why.text,
+				    document_text(&apply->documents, item->document, text),
+				    apply->stored, apply->documents.count);
 	reply_error(apply->exchange, apply->error, &details, &why);
 }
 
@@ -396,18 +425,16 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct document *document = &list->documents[i];
+		char text[DOCUMENT_TEXT_BYTES];
 
 		if (document->failure.error == 0 || document->is_foreign_kind)
 			continue;
 		if (document->failure.error == -ENOMEM)
 			reply_unread(exchange, -ENOMEM, NULL);
 		else
-			reply_refusal(
-				exchange, refusal_of(document),
-				"document %zu (line %u%s%s%s%s) is refused, nothing was stored: %s",
-				i + 1, document->line, document->kind[0] ? ", " : "",
-				document->kind, document->name[0] ? " " : "", document->name,
-				document->failure.text);
+			reply_refusal(exchange, refusal_of(document),
+				      "%s is refused, nothing was stored: %s",
+				      document_text(list, document, text), document->failure.text);
 		return false;
 	}
 	if (list->failure.error < 0)
@@ -450,12 +477,12 @@ static void find_forbidden(struct apply *apply)
 static bool check_rights(const struct apply *apply)
 {
 	const struct document *document = apply->forbidden;
+	char text[DOCUMENT_TEXT_BYTES];
 
 	if (document)
 		reply_refusal(apply->exchange, API_FORBIDDEN,
-			      "document %zu (%s %s) is refused, nothing was stored: %s",
-			      (size_t) (document - apply->documents.documents) + 1, document->kind,
-			      document->name, apply->why.text);
+			      "%s is refused, nothing was stored: %s",
+			      document_text(&apply->documents, document, text), apply->why.text);
 	return !document;
 }
 

@@ -207,12 +207,10 @@ static void analysis_done(struct analysis *analysis)
 /* The log knows pods as "namespace/name" and by uid, and a uid has no slash either. */
 static int read_pod(struct analysis *analysis, const char *word)
 {
-	cleanup_free char *pod = cli_pod(analysis->cli, word), *full = NULL;
+	cleanup_free char *pod = cli_pod(analysis->cli, word);
 
-	if (!pod || !(full = new_text("default/%s", pod)))
-		return cli_end(analysis->cli, EXIT_FAILED, "out of memory");
-	analysis->pod = strchr(pod, '/') ? TAKE_PTR(pod) : TAKE_PTR(full);
-	return EXIT_DONE;
+	analysis->pod = pod ? cli_full_pod(pod) : NULL;
+	return analysis->pod ? EXIT_DONE : cli_end(analysis->cli, EXIT_FAILED, "out of memory");
 }
 
 int verb_analyze(struct cli *cli)
@@ -247,7 +245,7 @@ int verb_analyze(struct cli *cli)
 	if (analysis.count > 0)
 		return rows[row].run(&analysis);
 	if (!analysis.pod) {
-		(void) fprintf(cli->err, "Nothing found.\n");
+		(void) fprintf(cli->err, "No steps found: podvold has made none yet.\n");
 		return EXIT_DONE;
 	}
 	return cli_end(cli, EXIT_NOT_FOUND, "no step of pod '%s' is among the last ones",

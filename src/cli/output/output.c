@@ -17,6 +17,10 @@ static void complain(struct cli *cli, const char *format, va_list arguments)
 
 	(void) vsnprintf(text, sizeof(text), format, arguments);
 	(void) fputs("podvolctl: ", cli->err);
+	if (cli->where) {
+		cli_print_text(cli->err, cli->where);
+		(void) fputs(": ", cli->err);
+	}
 	cli_print_text(cli->err, text);
 	(void) fputc('\n', cli->err);
 }
@@ -61,7 +65,9 @@ int cli_failed(struct cli *cli, int error)
 	const char *why = podvol_error(cli->podvol);
 	const char *end = why + strlen(why) - strlen(missing);
 
-	/* Without an answer it is the daemon that failed. */
+	/* Without an answer it is the daemon that failed, of no file. */
+	if (podvol_status(cli->podvol) == 0)
+		cli->where = NULL;
 	if (!*cli->about || !*why || podvol_status(cli->podvol) == 0 ||
 	    names_object(why, cli->about))
 		cli_complain(cli, "%s", *why ? why : strerror(-error));

@@ -221,7 +221,7 @@ int show_sorted_table(struct cli *cli, const struct get_request *request, const 
 		return cli_failed(cli, r);
 	}
 	if (podvol_table_rows(table) == 0)
-		(void) fprintf(cli->err, "Nothing found.\n");
+		get_say_none(cli, request);
 	else
 		show_in_order(cli, table, with_namespace, all, json_count(json_get(list, "items")));
 	free_keys(all, json_count(json_get(list, "items")));

@@ -233,10 +233,22 @@ static int print_report(struct report *report)
 	return cli_end(report->cli, EXIT_FAILED, "out of memory: the report is not complete");
 }
 
+/* One that is gone has a history all the same; a name that was mistyped has not. */
+static int find_pod(struct cli *cli, const char *pod)
+{
+	struct podvol_table *volumes = NULL;
+	int r = podvol_volumes(cli->podvol, pod, &volumes);
+
+	podvol_table_free(volumes);
+	cli_about_pod(cli, pod);
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+}
+
 int verb_report(struct cli *cli)
 {
 	cleanup_free char *pod = NULL;
 	struct report report = { .cli = cli };
+	int status;
 
 	if (isatty(fileno(cli->out)))
 		return cli_end(cli, EXIT_USAGE,
@@ -250,5 +262,6 @@ int verb_report(struct cli *cli)
 				       cli->arguments[0]);
 	}
 	report.pod = pod;
-	return print_report(&report);
+	status = print_report(&report);
+	return status == EXIT_DONE && pod ? find_pod(cli, pod) : status;
 }

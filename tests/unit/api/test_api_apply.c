@@ -244,8 +244,9 @@ static void test_a_bad_document_stops_all(void **state)
 			stream);
 	assert_int_equal(apply(world, text), 422);
 	assert_non_null(strstr(world_string(world, "message"), "document 3 (line "));
-	assert_non_null(strstr(world_string(world, "message"),
-			       ", Pod bad) is refused, nothing was stored: spec.containers"));
+	assert_non_null(
+		strstr(world_string(world, "message"),
+		       ", Pod default/bad) is refused, nothing was stored: spec.containers"));
 
 	(void) snprintf(text, sizeof(text), "%s---\nkind: [\n", stream);
 	assert_int_equal(apply(world, text), 400);

@@ -11,11 +11,12 @@
 #include "client/handle.h"
 #include "object/json/json.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS_MAX = 24 };
+enum { ARGUMENTS_MAX = 24, CALLS_MAX_HERE = 64 };
 
 struct podvol {
 	char error[512];
@@ -142,6 +143,55 @@ void podvol_reply_done(struct podvol_reply *reply)
 {
 	free(reply->body);
 	reply->body = NULL;
+}
+
+/* ---- calls that do not block: each ends in the next podvol_process() ---- */
+
+static struct {
+	char *path;
+	void (*done)(void *userdata, int result, struct podvol_reply *reply);
+	void *userdata;
+} calls[CALLS_MAX_HERE];
+static int call_count;
+
+int podvol_call(struct podvol *podvol, const struct podvol_request *request,
+		void (*done)(void *userdata, int result, struct podvol_reply *reply),
+		void *userdata, struct podvol_call **ret)
+{
+	if (call_count == CALLS_MAX_HERE)
+		return -EAGAIN;
+	calls[call_count].path = strdup(request->path);
+	calls[call_count].done = done;
+	calls[call_count].userdata = userdata;
+	*ret = (struct podvol_call *) &calls[call_count++];
+	return 0;
+}
+
+/* Always ready. */
+int podvol_fd(struct podvol *podvol)
+{
+	static int fd = -EBADF;
+
+	if (fd < 0)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return fd;
+}
+
+int podvol_process(struct podvol *podvol)
+{
+	while (call_count > 0) {
+		struct podvol_request request = { .method = "POST" };
+		struct podvol_reply reply = { 0 };
+		int r;
+
+		call_count--;
+		request.path = calls[call_count].path;
+		r = podvol_request(podvol, &request, &reply);
+		calls[call_count].done(calls[call_count].userdata, r, &reply);
+		podvol_reply_done(&reply);
+		free(calls[call_count].path);
+	}
+	return 0;
 }
 
 /* Watches are test_follow's: none here. */

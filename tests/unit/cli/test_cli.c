@@ -64,7 +64,8 @@ static void test_exit_statuses(void **state)
 		assert_string_equal(err_text, "podvolctl: it's so\n");
 		assert_string_equal(out_text, "");
 		/* A pod that is to be mounted may come: test_waiting of the system tests. */
-		assert_int_equal(RUN(list, "wait web --for unmounted"), rows[i].exit_status);
+		assert_int_equal(RUN(list, "wait web --for unmounted --timeout 1ms"),
+				 rows[i].exit_status);
 		assert_int_equal(RUN(list, "describe pod web"), rows[i].exit_status);
 		assert_int_equal(RUN(list, "delete pod web"), rows[i].exit_status);
 	}
@@ -164,8 +165,8 @@ static void test_mount(void **state)
 {
 	const struct answer list[] = {
 		{ "POST /podvol/v1/apply", 0, 200, applied_table },
-		{ "POST /podvol/v1/pods/default/web/mount?timeout=120000ms", 0, 200,
-		  volumes_table },
+		{ "POST /podvol/v1/pods/default/web/wait?for=mounted&timeout=", 0, 200, "" },
+		{ "POST /podvol/v1/pods/default/web/mount?timeout=0ms", 0, 200, volumes_table },
 	};
 	const struct answer late[] = {
 		{ "POST /podvol/v1/apply", 0, 200, applied_table },
@@ -173,20 +174,19 @@ static void test_mount(void **state)
 	};
 
 	write_file("kind: Pod\n");
-	assert_int_equal(run_on_file(list, 2, "mount", ""), EXIT_DONE);
+	assert_int_equal(run_on_file(list, ARRAY_SIZE(list), "mount", ""), EXIT_DONE);
 	assert_string_equal(sent, "POST /podvol/v1/apply\n");
 	assert_string_equal(sent_body, "kind: Pod\n");
 	assert_string_equal(out_text, "persistentvolume/disk unchanged\npod/web created\n");
 
-	assert_int_equal(run_on_file(list, 2, "mount --timeout 2m", ""), EXIT_DONE);
+	assert_int_equal(run_on_file(list, ARRAY_SIZE(list), "mount --timeout 2m", ""), EXIT_DONE);
 	assert_string_equal(out_text, "persistentvolume/disk unchanged\npod/web created\n"
 				      "POD           VOLUME   STATE     PATH\n"
 				      "default/web   data     mounted   /p/data\n");
 
-	assert_int_equal(run_on_file(late, 2, "mount --wait", ""), EXIT_TIMED_OUT);
-	assert_string_equal(sent, "POST /podvol/v1/apply\n"
-				  "GET /podvol/v1/pods/default/web/volumes\n"
-				  "POST /podvol/v1/pods/default/web/mount?timeout=30000ms\n");
+	assert_int_equal(run_on_file(late, 2, "mount --timeout 1ms", ""), EXIT_TIMED_OUT);
+	assert_non_null(strstr(sent, "POST /podvol/v1/apply\n"
+				     "POST /podvol/v1/pods/default/web/wait?for=mounted&"));
 	assert_string_equal(err_text,
 			    "podvolctl: pod 'default/web': volume 'data' is at SetUp: EIO, 3 "
 			    "attempts\n");
@@ -312,7 +312,7 @@ static void test_unmount_and_wait(void **state)
 	assert_int_equal(RUN(list, "wait web -l a=b"), EXIT_USAGE);
 	assert_int_equal(RUN(list, "unmount --direct a b"), EXIT_USAGE);
 	assert_int_equal(RUN(list, "wait web --for unmounted --timeout 1s"), EXIT_DONE);
-	assert_string_equal(sent, "POST /podvol/v1/pods/web/wait?for=unmounted&timeout=1000ms\n");
+	assert_string_equal(sent, "POST /podvol/v1/pods/web/wait?for=unmounted&timeout=0ms\n");
 	assert_int_equal(RUN(list, "delete pvc c -n x"), EXIT_DONE);
 	assert_string_equal(sent, "DELETE /api/v1/namespaces/x/persistentvolumeclaims/c\n");
 	assert_string_equal(out_text, "persistentvolumeclaim 'c' deleted\n");

@@ -95,7 +95,7 @@ static void test_no_increments(void **state)
 	assert_int_equal(RUN_ALONE("backup --directory /etc --since monday"), EXIT_USAGE);
 	assert_non_null(strstr(err_text, "--since takes the directory of a snapshot then"));
 	assert_int_equal(RUN(list, "backup local --since late"), EXIT_FAILED);
-	assert_string_equal(err_text, "podvolctl: snapshot 'late' is not ready to use\n");
+	assert_string_equal(err_text, "podvolctl: snapshot 'default/late' is not ready to use\n");
 	assert_int_equal(RUN(list, "backup vs/csi"), EXIT_FAILED);
 	assert_string_equal(err_text,
 			    "podvolctl: snapshot 'csi' is one of driver 'd': only those of "

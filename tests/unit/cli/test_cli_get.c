@@ -192,7 +192,7 @@ static void test_sorted_table(void **state)
 	const struct answer none[] = { { "GET ", 0, 200, "{\"kind\":\"Table\"}" } };
 
 	assert_int_equal(RUN(none, "get pods --sort-by .spec.n"), EXIT_DONE);
-	assert_string_equal(err_text, "Nothing found.\n");
+	assert_string_equal(err_text, "No pods found in namespace 'default'.\n");
 	/* One body for both questions: a list that is no Table. */
 	assert_int_equal(RUN(list, "get pods --sort-by .spec.n"), EXIT_FAILED);
 	assert_string_equal(sent, "GET /api/v1/namespaces/default/pods\n"

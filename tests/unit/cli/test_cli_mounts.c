@@ -60,7 +60,7 @@ static void test_tables(void **state)
 	assert_non_null(strstr(out_text, "extra"));
 	assert_int_equal(RUN(none, "mounts web"), EXIT_DONE);
 	assert_string_equal(out_text, "");
-	assert_string_equal(err_text, "Nothing found.\n");
+	assert_string_equal(err_text, "No container of pod 'default/web' mounts a volume.\n");
 }
 
 /* As it came: no line more, and one where the daemon wrote none. */
