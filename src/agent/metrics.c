@@ -4,17 +4,13 @@
  */
 #include "agent/parts.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "build-config.h"
 #include "plugins/payload_cache.h"
 #include "status/volume_health.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 static void print_gauge(FILE *file, const char *name, const char *help, size_t value)
 {
@@ -39,51 +35,6 @@ static void print_health(FILE *file, const struct agent *agent)
 		     file);
 }
 
-/* ---- sizes ---- */
-
-/* Bytes of a database, or of the log beside it, which may be absent: 0. By name, of an inode that
- * SQLite keeps open: no server is asked, and nothing is read. NaN: it cannot be looked at. */
-static void print_database(FILE *file, const char *directory, const char *name)
-{
-	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	cleanup_free char *path = NULL;
-	struct statx facts = { .stx_size = 0 };
-	bool is_known = false;
-
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		path = NULL;
-	else
-		is_known = statx(AT_FDCWD, path, flags, STATX_SIZE, &facts) == 0 || errno == ENOENT;
-	(void) fprintf(file, "podvol_database_bytes{file=\"%s\"} ", name);
-	if (is_known)
-		(void) fprintf(file, "%" PRIu64 "\n", (uint64_t) facts.stx_size);
-	else
-		(void) fputs("NaN\n", file);
-}
-
-static void print_sizes(FILE *file, const struct agent *agent)
-{
-	static const char *const of_store[] = { "store.db", "store.db-wal", "events.db",
-						"events.db-wal" };
-	static const char *const of_ledger[] = { "ledger.db", "ledger.db-wal" };
-
-	(void) fputs("# HELP podvol_store_object_bytes JSON of all objects of the store, as "
-		     "objects-bytes-max and memory-objects-bytes-max limit it.\n"
-		     "# TYPE podvol_store_object_bytes gauge\n",
-		     file);
-	for (int place = 0; agent->store && place < STORE_PLACES; place++)
-		(void) fprintf(file, "podvol_store_object_bytes{place=\"%s\"} %zu\n",
-			       place == STORE_ON_DISK ? "disk" : "memory",
-			       store_bytes(agent->store, place));
-	(void) fputs("# HELP podvol_database_bytes Files of the store and the ledger.\n"
-		     "# TYPE podvol_database_bytes gauge\n",
-		     file);
-	for (size_t i = 0; agent->own.store_dir && i < ARRAY_SIZE(of_store); i++)
-		print_database(file, agent->own.store_dir, of_store[i]);
-	for (size_t i = 0; agent->config->run_dir && i < ARRAY_SIZE(of_ledger); i++)
-		print_database(file, agent->config->run_dir, of_ledger[i]);
-}
-
 static void print_all(FILE *file, struct agent *agent)
 {
 	print_health(file, agent);
@@ -105,7 +56,7 @@ static void print_all(FILE *file, struct agent *agent)
 	drivers_print_metrics(agent->drivers, file);
 	statistics_print_metrics(agent->views.statistics, file);
 	payload_cache_print_metrics(agent->host.payloads, file);
-	print_sizes(file, agent);
+	metrics_print_databases(file, agent->store, agent->own.store_dir, agent->config->run_dir);
 }
 
 char *agent_metrics(struct agent *agent)

@@ -113,10 +113,10 @@ static int describe_intent(const struct intents *intents, const struct step *ste
 
 /* ---- entries that are there ---- */
 
-void intent_entry_row(const struct actual_volume *volume, const struct actual_pod *pod,
+/* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
+static void entry_row(const struct actual_volume *volume, const struct actual_pod *pod,
 		      struct ledger_row *ret)
 {
-	assert(volume && ret);
 	*ret = (struct ledger_row){
 		.entry = {
 			.unique_name = volume->unique_name,
@@ -150,7 +150,7 @@ static bool find_row(const struct intents *intents, const char *unique_name, con
 		pod = actual_find_pod(volume, pod_uid);
 	if (!volume || (pod_uid && *pod_uid && !pod))
 		return false;
-	intent_entry_row(volume, pod, ret);
+	entry_row(volume, pod, ret);
 	if (ret->state == MOUNT_ABSENT)
 		ret->state = MOUNT_UNCERTAIN;
 	return true;
@@ -199,6 +199,32 @@ int intent_note(const struct intents *intents, const struct step *step)
 
 /* ---- the ledger and the table ---- */
 
+/* A step that failed and may have done something is to be taken up after a kill. */
+static enum unfinished unfinished_after(const struct step_result *result, enum mount_state state)
+{
+	if (result->error == 0)
+		return UNFINISHED_NOTHING;
+	if (step_takes_down(result->kind))
+		return result->touched ? UNFINISHED_TEARDOWN : UNFINISHED_NOTHING;
+	return state == MOUNT_UNCERTAIN ? UNFINISHED_SET_UP : UNFINISHED_NOTHING;
+}
+
+int intent_note_result(const struct intents *intents, const struct step_result *result)
+{
+	const struct actual_volume *volume = actual_find(intents->actual, result->unique_name);
+	const struct actual_pod *pod =
+		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
+	struct ledger_row row = { .state = MOUNT_ABSENT };
+
+	assert(intents && result);
+	if (volume && (pod || !result->pod_uid))
+		entry_row(volume, pod, &row);
+	if (row.state == MOUNT_ABSENT)
+		return ledger_forget(*intents->ledger, result->unique_name, result->pod_uid);
+	row.unfinished = unfinished_after(result, row.state);
+	return ledger_put(*intents->ledger, &row);
+}
+
 /* A row without an entry: its volume is gone. */
 static int visit_row(const struct ledger_row *row, void *userdata)
 {
@@ -222,7 +248,7 @@ static int put_entry(const struct intents *intents, const struct actual_volume *
 {
 	struct ledger_row row;
 
-	intent_entry_row(volume, pod, &row);
+	entry_row(volume, pod, &row);
 	return row.state == MOUNT_DONE ? ledger_put(*intents->ledger, &row) : 0;
 }
 

@@ -67,9 +67,9 @@ int intent_note(const struct intents *intents, const struct step *step);
  * @pod_uid "" for the whole volume. 0; -ENOENT no such entry; -ENOSPC, -EIO, -ENOMEM. */
 int intent_note_unfinished(const struct intents *intents, const char *unique_name,
 			   const char *pod_uid, enum unfinished unfinished, struct failure *reterr);
-/* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
-void intent_entry_row(const struct actual_volume *volume, const struct actual_pod *pod,
-		      struct ledger_row *ret);
+/* The ledger follows the table after a step: an entry that is gone or absent has no row. 0 or
+ * -ENOMEM. */
+int intent_note_result(const struct intents *intents, const struct step_result *result);
 /* Rows that could not be written are written, rows without an entry forgotten; the next commit
  * stores it. Return: 0 or -ENOMEM. */
 int intent_compare_ledger(const struct intents *intents);

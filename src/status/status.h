@@ -21,15 +21,13 @@ struct cJSON;
 struct claim_statistics;
 struct copies;
 struct desired;
+struct events;
 struct look_up_errors;
 struct metrics;
-struct operation_ended;
 struct renewals;
 struct statistics;
 struct step_log;
 struct store;
-struct volume_row;
-struct volume_tables;
 struct walks;
 struct worker_counts;
 struct worker_pool;
@@ -109,6 +107,12 @@ void claim_statistics_print(struct claim_statistics *claims, FILE *file);
 void condition_write(struct store *store, const struct object *about, const char *type,
 		     const char *text);
 
+/* ---- database_sizes.c ---- */
+
+/* @store, @store_dir: NULL in a drain. */
+void metrics_print_databases(FILE *file, const struct store *store, const char *store_dir,
+			     const char *run_dir);
+
 /* ---- hung_operations.c ---- */
 
 /* Operations that take long, and threads that hang: reported once for each stage. Ends nothing. */
@@ -138,9 +142,7 @@ uint64_t look_up_errors_since(const struct look_up_errors *errors, const char *p
 
 /* ---- metrics.c ---- */
 
-/*
- * How long operations take and how many volumes there are, in Prometheus' form
- */
+/* How long operations take and how many volumes there are, in Prometheus' form. */
 
 /* @tables is borrowed. Return: 0 or -ENOMEM. */
 int metrics_new(const struct volume_tables *tables, struct metrics **ret);
@@ -200,10 +202,7 @@ void progress_text(const struct operation_view *view, uint64_t now_usec,
 
 /* ---- pod_idle.c ---- */
 
-/*
- * Pods and volumes of which nothing is mounted, and why.
- * Reads; changes nothing.
- */
+/* Pods and volumes of which nothing is mounted, and why. */
 
 /* Why nothing of the pod is mounted here, whatever else happens: another node's, finished, being
  * deleted. @node: this one's name. False: it is to be mounted. */
@@ -213,11 +212,6 @@ bool pod_idle_explain(const struct desired *desired, const char *node, const str
 bool pod_idle_explain_volume(const struct object *pod, const char *volume, struct failure *ret);
 
 /* ---- progress.c ---- */
-
-/*
- * Events about long walks, and about copies (copies.h).
- * Looks at what is counted anyhow, and asks no file.
- */
 
 /* Events about long walks and copies: the first after some seconds, then now and then, none while
  * there are none. Both are borrowed, and @copies expects them from now on. Return: 0 or negative
@@ -230,11 +224,7 @@ void walks_expect(struct walks *walks);
 
 /* ---- step_log.c ---- */
 
-/*
- * The last steps that ended, each with its stages and how long they took.
- * For who asks where the time went. The last STEP_LOG_KEPT are kept, in memory: a restart forgets
- * them.
- */
+/* The last STEP_LOG_KEPT steps that ended, with their stages; in memory: a restart forgets them. */
 
 enum { STEP_LOG_KEPT = 1024 };
 
@@ -248,3 +238,9 @@ void step_log_note(void *log, const struct operation_ended *ended);
 
 /* {"items": [...]}, oldest first, as docs/api.md has them. The caller's; NULL: no memory. */
 struct cJSON *step_log_view(const struct step_log *log);
+
+/* ---- step_report.c ---- */
+
+/* To the journal, and as events of its pod or volume. Before the tables follow. */
+void step_report(const struct desired *desired, const struct actual *actual, struct events *events,
+		 const struct operation_ended *ended);
