@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * move - a claim's data go to a volume of another StorageClass
+ * move - a claim's data go to a volume of another StorageClass, or at a path
  *
  * Asks podvold for it by an annotation of the claim and waits; podvold does it, also when this
- * process ends, and says in another annotation what came of it. Moves nothing itself, and to
- * nothing but a class.
+ * process ends, and says in another annotation what came of it. Moves nothing itself, and looks at
+ * no path: podvold does.
  */
 #include "cli/await.h"
 #include "cli/cli.h"
@@ -23,7 +23,7 @@
 
 struct move {
 	struct cli *cli;
-	const char *class;
+	const char *to;
 	char *space, *name, *volume; /* the claim, and the volume that it has */
 	char *collection, *path;     /* of the claim */
 	bool is_moved, is_gone;
@@ -100,16 +100,23 @@ static bool is_local(const char *provisioner)
 	       strcmp(provisioner, "local.podvol.io") == 0;
 }
 
-static int check_class(struct move *move, struct cJSON **ret)
+static bool is_to_path(const struct move *move)
 {
-	int status =
-		get_object(move->cli, "/apis/storage.k8s.io/v1/storageclasses", move->class, ret);
+	return move->to[0] == '/';
+}
+
+/* At a path it is the claim's own. */
+static int check_class(struct move *move, const struct cJSON *claim, struct cJSON **ret)
+{
+	const char *name =
+		is_to_path(move) ? json_text_at(claim, "spec.storageClassName") : move->to;
+	int status = get_object(move->cli, "/apis/storage.k8s.io/v1/storageclasses", name, ret);
 
 	if (status == EXIT_DONE && !is_local(json_text_at(*ret, "provisioner")))
 		return cli_end(move->cli, EXIT_FAILED,
 			       "class '%s' is one of '%s': only to classes of podvol/local can be "
 			       "moved",
-			       move->class, json_text_at(*ret, "provisioner"));
+			       name, json_text_at(*ret, "provisioner"));
 	return status;
 }
 
@@ -152,9 +159,6 @@ static int check_volume(struct move *move, const struct cJSON *claim, struct cJS
 	    strcmp(json_text_at(*ret, "spec.volumeMode"), "Block") == 0)
 		return cli_end(move->cli, EXIT_FAILED,
 			       "volume '%s' is not a directory that podvol/local made", name);
-	if (strcmp(json_text_at(*ret, "spec.storageClassName"), move->class) == 0)
-		return cli_end(move->cli, EXIT_FAILED, "volume '%s' is of class '%s'", name,
-			       move->class);
 	return check_users(move);
 }
 
@@ -172,7 +176,7 @@ static int ask(const struct move *move, const struct cJSON *claim)
 
 	(void) json_set_string(metadata, "resourceVersion",
 			       json_text_at(claim, "metadata.resourceVersion"));
-	(void) json_set_string(json_add_object(metadata, "annotations"), MOVE_TO, move->class);
+	(void) json_set_string(json_add_object(metadata, "annotations"), MOVE_TO, move->to);
 	body = json_print(patch);
 	if (!body)
 		return cli_failed(move->cli, -ENOMEM);
@@ -264,11 +268,14 @@ static int foretell(const struct move *move, const struct cJSON *volume, const s
 	const char *bases = json_text(json_get(class, "parameters"), "basePaths");
 
 	(void) fprintf(move->cli->out,
-		       "would move claim '%s/%s' from volume '%s' in '%s' to a new volume of class "
-		       "'%s' below '%s'; the old volume would be retained (dry run)\n",
-		       move->space, move->name, move->volume,
-		       json_text_at(volume, "spec.local.path"), move->class,
-		       *bases ? bases : "/var/lib/podvol/volumes");
+		       "would move claim '%s/%s' from volume '%s' in '%s' to a new ", move->space,
+		       move->name, move->volume, json_text_at(volume, "spec.local.path"));
+	if (is_to_path(move))
+		(void) fprintf(move->cli->out, "volume at '%s'", move->to);
+	else
+		(void) fprintf(move->cli->out, "volume of class '%s' below '%s'", move->to,
+			       *bases ? bases : "/var/lib/podvol/volumes");
+	(void) fprintf(move->cli->out, "; the old volume would be retained (dry run)\n");
 	return EXIT_DONE;
 }
 
@@ -280,9 +287,9 @@ static int run(struct move *move)
 	if (status == EXIT_DONE)
 		status = find_claim(move);
 	if (status == EXIT_DONE)
-		status = check_class(move, &class);
-	if (status == EXIT_DONE)
 		status = get_tree(move->cli, move->path, &claim);
+	if (status == EXIT_DONE)
+		status = check_class(move, claim, &class);
 	if (status == EXIT_DONE)
 		status = check_volume(move, claim, &volume);
 	if (status != EXIT_DONE)
@@ -293,16 +300,14 @@ static int run(struct move *move)
 
 int verb_move(struct cli *cli)
 {
-	struct move move = { .cli = cli, .class = cli_value(cli, "to") };
+	struct move move = { .cli = cli, .to = cli_value(cli, "to") };
 	int status;
 
-	if (!move.class || !*move.class)
-		return cli_end(cli, EXIT_USAGE, "move needs --to CLASS");
-	if (strchr(move.class, '/'))
+	if (!move.to || !*move.to)
+		return cli_end(cli, EXIT_USAGE, "move needs --to CLASS or --to PATH");
+	if (!is_to_path(&move) && strchr(move.to, '/'))
 		return cli_end(cli, EXIT_USAGE,
-			       "'%s' is a path, and data are moved to StorageClasses only: make "
-			       "one with the parameter basePaths",
-			       move.class);
+			       "'%s' is neither a StorageClass nor an absolute path", move.to);
 	status = run(&move);
 	free(move.space);
 	free(move.name);

@@ -99,7 +99,8 @@ FLAG(into_content, 0, "overwrite",
      "into a volume that is not empty; files of the same name are replaced");
 FLAG(into_used, 0, "in-use", "also a volume that is mounted somewhere");
 
-VALUE(move_to, 0, "to", "CLASS", "a StorageClass of podvol/local", .word = WORD_FREE);
+VALUE(move_to, 0, "to", "CLASS|PATH", "a StorageClass of podvol/local, or a new directory",
+      .word = WORD_DIRECTORY);
 FLAG(dry_run, 0, "dry-run", "only print what would be done, or why it cannot be");
 VALUE(move_timeout, 0, "timeout", "D", "how long to wait: 2m, 1h; without end by default",
       .take = option_take_timeout);
@@ -237,8 +238,8 @@ const struct verb verbs[] = {
 	     OPTIONS(&name_space, &directory, &into_content, &into_used, &with_devices,
 		     &with_links_out, &with_setuid, &timeout),
 	     WORDS(WORD_FREE, WORD_FILE), .without_daemon = "directory"),
-	VERB("move", "VOLUME | pvc/CLAIM --to CLASS", 1, 1, verb_move,
-	     "move a claim's data to a new volume of another StorageClass",
+	VERB("move", "VOLUME | pvc/CLAIM --to CLASS|PATH", 1, 1, verb_move,
+	     "move a claim's data to a new volume of another StorageClass, or at a path",
 	     OPTIONS(&name_space, &move_to, &dry_run, &move_timeout), WORDS(WORD_FREE)),
 	VERB("kubeconfig", "", 0, 0, verb_kubeconfig,
 	     "print a kubeconfig with address, certificate and token",

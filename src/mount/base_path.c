@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -70,4 +71,46 @@ int base_path_check(int fd, const char *path, struct failure *reterr)
 		below = status;
 		is_base = false;
 	}
+}
+
+static int check_level(int fd, const char *path, size_t length, struct failure *reterr)
+{
+	const struct fd_path link = fd_path(fd);
+
+	if (getxattr(link.text, VOLUME_DIRECTORY_MARK, NULL, 0) >= 0)
+		return failed_plain(reterr, -EEXIST,
+				    "'%.*s' is the directory of a volume or a snapshot",
+				    (int) length, path);
+	if (errno != ENODATA && errno != EOPNOTSUPP)
+		return failed(reterr, -errno, "cannot inspect '%.*s'", (int) length, path);
+	return 0;
+}
+
+int base_path_check_named(const char *path, struct failure *reterr)
+{
+	cleanup_close int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *rest = path;
+	int r = fd < 0 ? failed(reterr, -errno, "cannot open '/'") : 0;
+
+	assert(path[0] == '/');
+	while (r == 0 && *(rest += strspn(rest, "/"))) {
+		size_t length = strcspn(rest, "/");
+		char name[NAME_MAX + 1];
+		int next;
+
+		if (length > NAME_MAX)
+			return failed(reterr, -ENAMETOOLONG, "cannot open '%.100s'", path);
+		memcpy(name, rest, length);
+		name[length] = '\0';
+		rest += length;
+		next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			return failed(reterr, -errno,
+				      "'%.*s' must be a directory, and no symbolic link",
+				      (int) (rest - path), path);
+		(void) close(fd);
+		fd = next;
+		r = check_level(fd, path, (size_t) (rest - path), reterr);
+	}
+	return r;
 }

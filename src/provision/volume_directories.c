@@ -61,7 +61,7 @@ struct directory_job {
 	char *name, *mark, *capacity, *fs_type;
 	mode_t mode;
 	uint64_t bytes;
-	bool is_unused;
+	bool is_named, is_unused;
 	struct {
 		char *base_path, *name, *mark, *capacity; /* NULL: nothing is copied */
 		bool is_snapshot, is_unused;
@@ -111,6 +111,7 @@ static int choose(struct directory_job *job)
 		.capacity = job->capacity,
 		.bytes = job->bytes,
 		.own = job->own,
+		.is_named = job->is_named,
 	};
 
 	return volume_directory_choose(&wish, &job->choice, &job->why);
@@ -345,6 +346,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	job->fs_type = strdup(order->fs_type ? order->fs_type : "");
 	job->mode = order->mode;
 	job->bytes = order->bytes;
+	job->is_named = order->is_named;
 	job->is_unused = order->is_unused;
 	job->done = done;
 	job->userdata = done_userdata;

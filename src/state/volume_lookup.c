@@ -183,9 +183,10 @@ static int check_move(struct store *store, const struct object *pod,
 
 	if (!claim || !claim->claim->move_to[0] || claim->meta.deletes)
 		return 0;
-	return failed_plain(reterr, -EBUSY,
-			    "waits for the move of claim '%s/%s' to StorageClass '%s'",
-			    claim->meta.name_space, claim->meta.name, claim->claim->move_to);
+	return failed_plain(reterr, -EBUSY, "waits for the move of claim '%s/%s' to %s'%s'",
+			    claim->meta.name_space, claim->meta.name,
+			    claim_move_path(claim->claim) ? "" : "StorageClass ",
+			    claim->claim->move_to);
 }
 
 int volume_lookup(struct store *store, bool waits_for_moves, const struct object *pod,

@@ -96,15 +96,23 @@ class Moves(kill_scenarios.Unprovision):
     """A claim's data are moved to a volume of another class."""
     name = "moves"
 
+    @staticmethod
+    def to(_):
+        return "two"
+
+    @staticmethod
+    def is_moved(claim):
+        return claim["metadata"]["annotations"].get("podvol.io/last-move", "").startswith("moved")
+
     def begin(self, n):
         claim = reach(n, "GET", f"{CLAIMS}/one")[1]
-        if claim and claim["spec"]["storageClassName"] == "one":
-            claim["metadata"]["annotations"]["podvol.io/move-to"] = "two"
+        if claim and not self.is_moved(claim):
+            claim["metadata"]["annotations"]["podvol.io/move-to"] = self.to(n)
             reach(n, "PUT", f"{CLAIMS}/one", claim)
 
     def done(self, n):
         claim = ask(n, "GET", f"{CLAIMS}/one")[1]
-        return (claim["spec"]["storageClassName"] == "two" and "podvol.io/move-to" not in claim["metadata"]["annotations"]
+        return (self.is_moved(claim) and "podvol.io/move-to" not in claim["metadata"]["annotations"]
                 and self.phases(n) == ["Bound", "Released"]
                 and not any("podvol.io/unfinished" in v["metadata"]["annotations"] for v in items(n, VOLUMES)))
 
@@ -114,9 +122,10 @@ class Moves(kill_scenarios.Unprovision):
 
     def verify(self, n):
         phases = {v["metadata"]["name"]: v["status"]["phase"] for v in items(n, VOLUMES)}
-        equal(sorted(os.listdir(n.base)), sorted(phases), "volumes and directories")
+        places = [os.path.basename(v["spec"]["local"]["path"]) for v in items(n, VOLUMES)]
+        equal(sorted(os.listdir(n.base)), sorted(places), "volumes and directories")
         equal(phases[ask(n, "GET", f"{CLAIMS}/one")[1]["spec"]["volumeName"]], "Bound")
-        for name in phases:
+        for name in places:
             equal(files_in(os.path.join(n.base, name)), sorted(FILES), name)
             equal(os.stat(os.path.join(n.base, name)).st_mode & 0o7777, 0o770, name)
 
@@ -140,9 +149,18 @@ class UnwantedMoves(Moves):
 
     def done(self, n):
         claim = ask(n, "GET", f"{CLAIMS}/one")[1]
-        if claim["spec"]["storageClassName"] == "two":
+        if self.is_moved(claim):
             return super().done(n)
         return "podvol.io/move-to" not in claim["metadata"]["annotations"] and self.phases(n) == ["Bound"]
+
+
+class PathMoves(Moves):
+    """The same to a path."""
+    name = "moves to a path"
+
+    @staticmethod
+    def to(n):
+        return os.path.join(n.base, "named")
 
 
 @contextlib.contextmanager

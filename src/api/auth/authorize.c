@@ -305,6 +305,16 @@ static int check_volume(unsigned int rights, const struct cJSON *tree, struct fa
 	return r < 0 ? r : check_csi(json_get(spec, "csi"), reterr);
 }
 
+/* Root would make a directory where it says. */
+static int check_claim(const struct persistent_volume_claim *claim, struct failure *reterr)
+{
+	if (!claim_move_path(claim))
+		return 0;
+	return failed_plain(reterr, -EACCES,
+			    "metadata.annotations." ANNOTATION_MOVE_TO
+			    ": Forbidden: role edit may name a class, and no path");
+}
+
 int authorize_name(unsigned int rights, const char *verb, const struct object *object,
 		   struct failure *reterr)
 {
@@ -332,6 +342,8 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 	r = authorize_name(rights, "update", object, reterr);
 	if (r < 0)
 		return r;
+	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM && !(rights & RIGHT_HOST))
+		return check_claim(object->claim, reterr);
 	if ((rights & RIGHTS_ALL) == RIGHTS_ALL ||
 	    (object->kind != KIND_POD && object->kind != KIND_PERSISTENT_VOLUME))
 		return 0;

@@ -386,6 +386,7 @@ void local_item_choose(struct item *item)
 		.capacity = item->plan.capacity,
 		.bytes = item->plan.bytes,
 		.storage_class = json_text(json_get(item->plan.volume, "spec"), "storageClassName"),
+		.is_named = item->plan.is_named,
 	};
 
 	start(item, &order);
@@ -423,7 +424,8 @@ static bool was_never_bound(const struct item *item, const struct persistent_vol
 	const struct object *claim = claim_of(item, volume);
 
 	return volume->origin.is_unfinished && volume->origin.moved_from[0] &&
-	       !volume->origin.moved_to[0] && claim && claim->claim->phase == CLAIM_BOUND &&
+	       !volume->origin.moved_to[0] && !volume->origin.is_marked_by_claim && claim &&
+	       claim->claim->phase == CLAIM_BOUND &&
 	       strcmp(claim->claim->volume_name, item->work.name) != 0;
 }
 

@@ -71,6 +71,9 @@ void local_item_grow(struct item *item, const struct persistent_volume *volume, 
 /* Whose path lies in, above or at the volume's; NULL: no volume's. */
 const struct object *local_neighbour_of(struct local_provisioner *provisioner,
 					const struct persistent_volume *volume);
+/* The same of a path, @volume being none itself; NULL is fine. */
+const struct object *local_neighbour_at(struct local_provisioner *provisioner, const char *path,
+					const struct persistent_volume *volume);
 /* Does a directory that is to be made lie apart from those of other claims? Return: 0; -EEXIST, and
  * it must go. */
 int local_item_check_apart(struct item *item, const struct persistent_volume *volume,
@@ -100,7 +103,8 @@ void local_filling_done(struct local_filling *source);
 
 /* ---- local_move.c ---- */
 
-/* A bound claim's data are moved to a volume of another class, and the claim is bound to it.
+/* A bound claim's data are moved to a volume of another class, or at a path, and the claim is bound
+ * to it.
  *
  * While the claim has ANNOTATION_MOVE_TO its pods wait. The new volume is made like any that is
  * filled: stored unfinished, copied, settled. Then the old volume is retained, the claim gets the

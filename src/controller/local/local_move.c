@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_move - a bound claim's data go to a volume of another class; see local_item.h
+ * local_move - a bound claim's data go to a volume of another class, or at a path; see local_item.h
+ *
+ * A path is that of a volume of the claim's own class, retained, that lies apart from all others.
  *
  * Decided from the stored objects alone. Nothing of the old volume is removed or written to, and a
  * claim that a pod has or wants is not moved.
@@ -24,7 +26,7 @@
 struct move {
 	const struct object *claim;
 	const struct persistent_volume *from, *to; /* @to NULL: not stored yet */
-	const struct storage_class *class;
+	const struct storage_class *class;         /* of the new volume */
 };
 
 static struct local_provisioner *provisioner_of(const struct item *item)
@@ -32,16 +34,36 @@ static struct local_provisioner *provisioner_of(const struct item *item)
 	return work_queue_userdata(item->work.queue);
 }
 
+static const char *class_word(const struct object *claim)
+{
+	return claim_move_path(claim->claim) ? "" : "StorageClass ";
+}
+
+/* One that is unfinished was made before the claim was asked to move to what it names now? */
+static bool is_elsewhere(const struct persistent_volume *volume, const struct object *claim)
+{
+	const char *path = claim_move_path(claim->claim);
+	struct local_place place = { 0 };
+	char made[PATH_MAX];
+
+	if (!volume->origin.is_unfinished)
+		return false;
+	if (!path)
+		return strcmp(volume->storage_class, claim->claim->move_to) != 0;
+	if (local_place_of(volume, &place, NULL) < 0)
+		return true;
+	(void) snprintf(made, sizeof(made), "%s/%s", place.base_path, place.name);
+	return strcmp(made, path) != 0;
+}
+
 bool local_move_is(const struct item *item, const struct persistent_volume *volume,
 		   const struct object *claim)
 {
 	char name[CLAIM_MOVE_NAME_BYTES];
 
-	/* One of another class was made before the claim was asked to move to this one. */
 	return claim && claim->claim->move_to[0] && !claim->meta.deletes &&
 	       !(volume && (volume->object->meta.deletes || volume->origin.is_called_off ||
-			    (volume->origin.is_unfinished &&
-			     strcmp(volume->storage_class, claim->claim->move_to) != 0))) &&
+			    is_elsewhere(volume, claim))) &&
 	       !provisioner_of(item)->options.in_cluster &&
 	       strcmp(claim_move_name(claim, name), item->work.name) == 0;
 }
@@ -58,7 +80,7 @@ void local_move_refuse(struct item *item, const struct object *claim, const char
 {
 	char text[FAILURE_TEXT_BYTES + 128];
 
-	(void) snprintf(text, sizeof(text), "not moved to StorageClass '%s': %s",
+	(void) snprintf(text, sizeof(text), "not moved to %s'%.200s': %s", class_word(claim),
 			claim->claim->move_to, why);
 	log_message(LOG_NOTICE, "claim '%s/%s' is %s", claim->meta.name_space, claim->meta.name,
 		    text);
@@ -106,7 +128,9 @@ static int find(const struct item *item, const struct object *claim, struct move
 		struct failure *reterr)
 {
 	struct store *store = provisioner_of(item)->options.store;
-	const char *class_name = claim->claim->move_to, *name = claim->claim->volume_name;
+	const char *class_name =
+		claim_move_path(claim->claim) ? claim->claim->storage_class : claim->claim->move_to;
+	const char *name = claim->claim->volume_name;
 	const struct object *class = store_get(store, KIND_STORAGE_CLASS, "", class_name);
 	const struct object *from = NULL;
 
@@ -143,9 +167,6 @@ static int check_kinds(const struct move *move, struct failure *reterr)
 		return failed_plain(reterr, -EINVAL,
 				    "the class's provisioner is '%s', and not '%s'", provisioner,
 				    LOCAL_SNAPSHOT_DRIVER);
-	if (strcmp(move->from->storage_class, move->class->object->meta.name) == 0)
-		return failed_plain(reterr, -EINVAL, "volume '%s' is of this class",
-				    move->from->object->meta.name);
 	if (quantity_compare(&move->claim->claim->request, &move->from->capacity) < 0)
 		return failed_plain(reterr, -EINVAL,
 				    "the claim asks for less than its volume '%s' has",
@@ -166,6 +187,14 @@ static int check_use(const struct item *item, const struct move *move, struct fa
 			    move->from->object->meta.name);
 }
 
+static bool is_base_path(const struct item *item, const char *path)
+{
+	for (size_t i = 0; i < item->plan.base_count; i++)
+		if (strcmp(item->plan.base_paths[i], path) == 0)
+			return true;
+	return false;
+}
+
 /* Where this move makes it, too. Who may write volumes knows its name before. */
 static bool is_made_here(const struct item *item, const struct move *move)
 {
@@ -175,10 +204,7 @@ static bool is_made_here(const struct item *item, const struct move *move)
 	    strcmp(move->to->origin.moved_from, move->from->object->meta.name) != 0 ||
 	    local_place_of(move->to, &place, NULL) < 0)
 		return false;
-	for (size_t i = 0; i < item->plan.base_count; i++)
-		if (strcmp(item->plan.base_paths[i], place.base_path) == 0)
-			return true;
-	return false;
+	return is_base_path(item, place.base_path) && strcmp(place.name, item->plan.name) == 0;
 }
 
 /* Another volume of that name: one from a backup, maybe. */
@@ -190,6 +216,18 @@ static int check_target(const struct item *item, const struct move *move, struct
 			    move->to->object->meta.name);
 }
 
+/* Also one that no move made, and that is only retained. */
+static int check_apart(const struct item *item, const struct move *move, struct failure *reterr)
+{
+	const char *path = claim_move_path(move->claim->claim);
+	const struct object *other = local_neighbour_at(provisioner_of(item), path, move->to);
+
+	if (!other)
+		return 0;
+	return failed_plain(reterr, -EEXIST, "it lies in the directory of volume '%s', or holds it",
+			    other->meta.name);
+}
+
 /* A base path there would be made in the user's data. */
 static int check_places(const struct item *item, const struct move *move, struct failure *reterr)
 {
@@ -199,6 +237,11 @@ static int check_places(const struct item *item, const struct move *move, struct
 
 	if (r < 0)
 		return r;
+	/* One that was moved to a path may come back. */
+	if (is_base_path(item, place.base_path) &&
+	    strcmp(move->from->storage_class, move->class->object->meta.name) == 0)
+		return failed_plain(reterr, -EINVAL, "volume '%s' is of this class",
+				    move->from->object->meta.name);
 	(void) snprintf(source, sizeof(source), "%s/%s", place.base_path, place.name);
 	for (size_t i = 0; i < item->plan.base_count; i++) {
 		const char *base = item->plan.base_paths[i];
@@ -215,7 +258,9 @@ static int plan(struct item *item, const struct move *move, struct failure *rete
 {
 	int r = local_item_plan(item, move->claim, move->class, item->work.name, reterr);
 
-	return r < 0 ? r : check_places(item, move, reterr);
+	if (r < 0)
+		return r;
+	return (item->plan.is_named ? check_apart : check_places)(item, move, reterr);
 }
 
 /* ---- sync ---- */
@@ -227,8 +272,9 @@ static int begin(struct item *item, const struct move *move, struct failure *ret
 	int r;
 
 	if (!move->to) {
-		(void) snprintf(text, sizeof(text), "moving from volume %s to StorageClass %s",
-				move->from->object->meta.name, move->class->object->meta.name);
+		(void) snprintf(text, sizeof(text), "moving from volume %s to %s%s",
+				move->from->object->meta.name, class_word(move->claim),
+				move->claim->claim->move_to);
 		local_item_report(item, move->claim, "Normal", "VolumeMoving", text);
 		local_item_choose(item);
 		return 0;
@@ -302,9 +348,9 @@ static int edit_claim(struct cJSON *tree, void *userdata)
 	(void) metadata_set_annotation(tree, ANNOTATION_PROVISIONER_BETA,
 				       move->to->origin.provisioned_by);
 	(void) snprintf(text, sizeof(text),
-			"moved to StorageClass '%s', from volume '%s' to '%s'; the old data stay "
-			"in '%s'",
-			class, move->from->object->meta.name, name, local_path_of(move->from));
+			"moved to %s'%s', from volume '%s' to '%s'; the old data stay in '%s'",
+			class_word(move->claim), move->claim->claim->move_to,
+			move->from->object->meta.name, name, local_path_of(move->from));
 	(void) metadata_set_annotation(tree, ANNOTATION_LAST_MOVE, text);
 	return json_set(json_ensure_object(tree, "status"), "capacity",
 			json_copy(json_get_path(volume, "spec.capacity")));

@@ -11,7 +11,8 @@
 #include <string.h>
 
 struct neighbour_search {
-	const struct persistent_volume *volume;
+	const struct persistent_volume *volume; /* that is none itself; may be NULL */
+	const char *path;
 	bool (*counts)(const struct persistent_volume *other,
 		       const struct persistent_volume *volume); /* NULL: all do */
 	const struct object *found;
@@ -23,22 +24,21 @@ static int take_neighbour(const struct object *object, void *userdata)
 	const struct persistent_volume *other = object->persistent_volume;
 	const char *path = local_path_of(other);
 
-	if (other == search->volume || !path ||
-	    !local_paths_touch(path, local_path_of(search->volume)) ||
+	if (other == search->volume || !path || !local_paths_touch(path, search->path) ||
 	    (search->counts && !search->counts(other, search->volume)))
 		return 0;
 	search->found = object;
 	return 1;
 }
 
-/* Whose path lies in, above or at the volume's; NULL: no volume's. */
+/* Whose path lies in, above or at the path; NULL: no volume's. */
 static const struct object *find_neighbour(struct local_provisioner *provisioner,
 					   struct neighbour_search *search)
 {
 	/* The index of paths is that of the store then. */
 	reflector_catch_up(provisioner->base.reflector);
-	if (reflector_is_behind(provisioner->base.reflector) ||
-	    !path_index_is_alone(&provisioner->paths, local_path_of(search->volume)))
+	if (reflector_is_behind(provisioner->base.reflector) || !search->volume ||
+	    !path_index_is_alone(&provisioner->paths, search->path))
 		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
 				  take_neighbour, search);
 	return search->found;
@@ -58,7 +58,9 @@ static bool is_elder(const struct persistent_volume *other, const struct persist
 int local_item_check_apart(struct item *item, const struct persistent_volume *volume,
 			   struct failure *reterr)
 {
-	struct neighbour_search search = { .volume = volume, .counts = is_elder };
+	struct neighbour_search search = { .volume = volume,
+					   .path = local_path_of(volume),
+					   .counts = is_elder };
 
 	if (!local_path_of(volume) ||
 	    !find_neighbour(work_queue_userdata(item->work.queue), &search))
@@ -72,7 +74,13 @@ int local_item_check_apart(struct item *item, const struct persistent_volume *vo
 const struct object *local_neighbour_of(struct local_provisioner *provisioner,
 					const struct persistent_volume *volume)
 {
-	struct neighbour_search search = { .volume = volume };
+	return local_neighbour_at(provisioner, local_path_of(volume), volume);
+}
+
+const struct object *local_neighbour_at(struct local_provisioner *provisioner, const char *path,
+					const struct persistent_volume *volume)
+{
+	struct neighbour_search search = { .volume = volume, .path = path };
 
 	return find_neighbour(provisioner, &search);
 }

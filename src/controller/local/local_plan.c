@@ -167,6 +167,30 @@ int local_set_name(struct local_plan *plan, const char *name, struct failure *re
 	return 0;
 }
 
+static const char *path_of_move(const struct local_request *request)
+{
+	return request && request->move_name ? claim_move_path(request->claim) : NULL;
+}
+
+/* As it is written, since it is compared as text. */
+static int add_path(struct local_plan *plan, const char *path, struct failure *reterr)
+{
+	char clean[PATH_MAX];
+	const char *name = strrchr(path, '/') + 1;
+	cleanup_free char *base = strndup(path, (size_t) (name - 1 - path));
+	int r;
+
+	if (!base)
+		return failed(reterr, -ENOMEM, "cannot plan a volume");
+	if (!clean_path(path, clean, sizeof(clean)) || strcmp(clean, path + 1) != 0 || !base[0])
+		return failed_plain(reterr, -EINVAL,
+				    "a path is absolute and has a directory above it, and no '.', "
+				    "'..', '//', '/' at its end or control characters");
+	plan->is_named = true;
+	r = local_add_base_path(plan, base, reterr);
+	return r < 0 ? r : local_set_name(plan, name, reterr);
+}
+
 /* ---- the volume ---- */
 
 void local_set_label(struct local_plan *plan, const char *key, const char *value)
@@ -229,7 +253,9 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 	(void) json_set_string(json_add_object(spec, "capacity"), "storage",
 			       json_text(requests, "storage"));
 	(void) json_set_string(spec, "persistentVolumeReclaimPolicy",
-			       reclaim_policy_name(class->reclaim_policy));
+			       reclaim_policy_name(path_of_move(sources->request)
+							   ? RECLAIM_RETAIN
+							   : class->reclaim_policy));
 	(void) json_set_string(spec, "storageClassName", class->object->meta.name);
 	(void) json_set_string(spec, "volumeMode", "Filesystem");
 	object_write_reference(sources->request->claim->object, json_add_object(spec, "claimRef"));
@@ -416,13 +442,17 @@ static int read_podvol(const struct local_sources *sources, struct local_plan *p
 {
 	const char *host = local_node_label(sources->request, HOSTNAME_LABEL);
 	const struct cJSON *options = json_get(sources->storage_class, "mountOptions");
+	const char *path = path_of_move(sources->request);
 	int r = local_check_modes(sources, ACCESS_READ_WRITE_ONCE | ACCESS_READ_WRITE_ONCE_POD,
 				  reterr);
 
-	if (r == 0)
+	if (r == 0 && path)
+		r = local_read_capacity(sources, plan, reterr);
+	else if (r == 0)
 		r = read_base_paths(sources, plan, reterr);
 	if (r == 0)
-		r = local_set_name(plan, sources->volume_name, reterr);
+		r = path ? add_path(plan, path, reterr)
+			 : local_set_name(plan, sources->volume_name, reterr);
 	if (r < 0)
 		return r;
 	if (options)

@@ -34,8 +34,8 @@ struct local_request {
 	const struct object *node;    /* the selected one, this one; NULL: there is no such Node */
 	const struct cJSON *node_map; /* local_node_map_parse()'s; NULL: none */
 	bool in_cluster;              /* the directory is made before the volume has its uid */
-	/* Of the volume that the claim's data are moved to; NULL: local_volume_name(), of no move.
-	 */
+	/* Of the volume that the claim's data are moved to: at a path that the claim may name, as a
+	 * volume that is retained. NULL: local_volume_name(), of no move. */
 	const char *move_name;
 };
 
@@ -47,6 +47,7 @@ struct local_plan {
 	uint64_t bytes;       /* asked for */
 	char capacity[8];     /* how that is enforced: "none", "quota", "image", "auto", "plugin" */
 	char fs_type[16];     /* of an image */
+	bool is_named;        /* the one base path is what is above the path that a claim names */
 	bool is_host_path;    /* the volume's source is hostPath, not local */
 	struct cJSON *volume; /* all of it but what depends on the base path */
 };

@@ -51,6 +51,7 @@ struct directory_order {
 	const char *capacity;
 	const char *fs_type; /* of an image; "" or NULL the usual one */
 	uint64_t bytes;      /* DIRECTORY_CHOOSE, DIRECTORY_MAKE, DIRECTORY_GROW */
+	bool is_named;       /* DIRECTORY_CHOOSE: a user names this very path, see volume_order */
 	bool is_unused;      /* DIRECTORY_UNMAKE: no claim ever had it, settled or not */
 	/* DIRECTORY_SNAPSHOT; DIRECTORY_MAKE of a volume that is filled; NULL else. */
 	const struct directory_source *source;

@@ -150,6 +150,8 @@ static int query_room(const struct volume_order *wish, const char *base_path, ui
 	struct statfs fs;
 	int r = check_source(wish->own, base_path, wish->name, reterr);
 
+	if (r == 0 && wish->is_named)
+		r = base_path_check_named(base_path, reterr);
 	if (r < 0)
 		return r;
 	fd = make_host_directories(base_path, LEVEL_MODE, reterr);

@@ -48,6 +48,7 @@ struct volume_order {
 			   chosen */
 	const struct own_directories *own; /* a base path where a volume would be no source is
 					    * passed over; NULL: none is */
+	bool is_named; /* the base path is not made, and base_path_check_named() is asked */
 };
 
 struct volume_choice {
@@ -134,3 +135,13 @@ int volume_directory_remove(const struct volume_directory *directory, struct fai
  * else as the calls.
  */
 int base_path_check(int fd, const char *path, struct failure *reterr);
+
+/**
+ * base_path_check_named - is all of a path there, and outside of volumes [worker]
+ * @path: absolute, as its author wrote it
+ *
+ * Nothing on the way may be a symbolic link, or bear the mark of a volume or a snapshot, also of
+ * one without an object. Return: 0; -ENOENT, -ENOTDIR, -EEXIST, and @reterr names the directory;
+ * else as the calls.
+ */
+int base_path_check_named(const char *path, struct failure *reterr);

@@ -144,6 +144,11 @@ const char *claim_move_name(const struct object *claim, char buffer[CLAIM_MOVE_N
 	return buffer;
 }
 
+const char *claim_move_path(const struct persistent_volume_claim *claim)
+{
+	return claim->move_to[0] == '/' ? claim->move_to : NULL;
+}
+
 const char *storage_class_of(const struct cJSON *tree)
 {
 	const char *annotation = metadata_annotation(tree, ANNOTATION_CLASS);
@@ -245,14 +250,16 @@ static int hide_moved(struct cJSON *spec, const struct cJSON *old_spec)
 	return hide_mutable(spec, old_spec);
 }
 
-/* The end of a move: the claim gets the one volume that was made for it, and its class. */
+/* The end of a move: the claim gets the one volume that was made for it, and the class that it was
+ * moved to. */
 static bool is_end_of_move(const struct object *old, const struct object *new_object)
 {
 	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
 	char name[CLAIM_MOVE_NAME_BYTES];
 
 	return before->move_to[0] && !now->move_to[0] &&
-	       strcmp(now->storage_class, before->move_to) == 0 &&
+	       strcmp(now->storage_class,
+		      claim_move_path(before) ? before->storage_class : before->move_to) == 0 &&
 	       strcmp(now->volume_name, claim_move_name(old, name)) == 0;
 }
 

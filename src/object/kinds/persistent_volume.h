@@ -24,8 +24,8 @@
 #define ANNOTATION_CLAIM_DELETED    "podvol.io/claim-deleted"
 #define ANNOTATION_DELETED_BY       "podvol.io/deleted-by"
 #define ANNOTATION_MARKED_BY        "podvol.io/marked-by"
-/* Of a claim: the class that its data are to be moved to, and what came of the last move. Of the
- * two volumes of a move: each other's name. */
+/* Of a claim: the class or the path that its data are to be moved to, and what came of the last
+ * move. Of the two volumes of a move: each other's name. */
 #define ANNOTATION_MOVE_TO    "podvol.io/move-to"
 #define ANNOTATION_LAST_MOVE  "podvol.io/last-move"
 #define ANNOTATION_MOVED_FROM "podvol.io/moved-from"
@@ -162,7 +162,7 @@ struct persistent_volume_claim {
 	const char *selected_node;        /* annotation volume.kubernetes.io/selected-node */
 	const char *storage_provisioner;  /* annotation of that name, else the beta one */
 	const char *deleted_by;           /* annotation podvol.io/deleted-by: who, in words */
-	const char *move_to;              /* annotation podvol.io/move-to: a class; "" none */
+	const char *move_to;              /* podvol.io/move-to: a class or a path; "" none */
 	const char *controller_owner_uid; /* of ownerReferences[] with controller: true; "" none */
 };
 
@@ -170,6 +170,9 @@ struct persistent_volume_claim {
  * are moved to, the same however often the move begins again. */
 #define CLAIM_MOVE_NAME_BYTES (4 + OBJECT_UID_BYTES_MAX + 1 + 16 + 1)
 const char *claim_move_name(const struct object *claim, char buffer[CLAIM_MOVE_NAME_BYTES]);
+
+/* The path that its data are to be moved to; NULL: a class, or nothing. */
+const char *claim_move_path(const struct persistent_volume_claim *claim);
 
 /* As the API writes it; "" for CLAIM_PHASE_UNSET. */
 const char *claim_phase_name(enum claim_phase phase);

@@ -128,6 +128,12 @@ static void test_names(void **state)
 	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"" name             \
 	"\",\"namespace\":\"" space "\"}}"
 
+#define MOVED(to)                                                                                  \
+	"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\",\"metadata\":{\"name\":"        \
+	"\"c\",\"namespace\":\"n\",\"annotations\":{\"podvol.io/move-to\":\"" to                   \
+	"\"}},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{"         \
+	"\"storage\":\"1Gi\"}}}}"
+
 static void test_contents(void **state)
 {
 	static const struct {
@@ -155,6 +161,8 @@ static void test_contents(void **state)
 		{ ANNOTATED(DELETION_SECRET "namespace\":\"kube-system\"", CSI),
 		  "metadata.annotations.volume.kubernetes.io/provisioner-deletion-secret-namesp" },
 		{ ANNOTATED("\"a\":\"b\"", CSI), NULL },
+		{ MOVED("fast"), NULL },
+		{ MOVED("/etc"), "metadata.annotations.podvol.io/move-to" },
 	};
 	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
 
