@@ -48,6 +48,7 @@ static int start_order(void *userdata, const struct directory_order *order, dire
 	(void) snprintf(kept->capacity, sizeof(kept->capacity), "%s", order->capacity);
 	kept->bytes = order->bytes;
 	(void) snprintf(kept->mark, sizeof(kept->mark), "%s", order->mark ? order->mark : "");
+	kept->is_named = order->is_named;
 	kept->is_unused = order->is_unused;
 	kept->is_filled = order->source != NULL;
 	if (kept->is_filled)

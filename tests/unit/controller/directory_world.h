@@ -31,7 +31,7 @@ struct order {
 	char base[32], name[128], mark[64], capacity[8];
 	uint64_t bytes;
 	size_t base_count;
-	bool is_unused;
+	bool is_named, is_unused;
 	bool is_filled; /* it has a source: */
 	struct {
 		char base[32], name[128], mark[64], capacity[8];

@@ -333,6 +333,75 @@ static void another_class_begins_again(void **state)
 	assert_string_equal(made(world)->storage_class, "o");
 }
 
+#define MOVING_TO(path) ",'podvol.io/move-to':'" path "'"
+
+/* Of the claim's own class, and retained. */
+static void a_path_gets_the_data(void **state)
+{
+	struct world *world = *state;
+
+	put_all(world, TARGET_CLASS("podvol/local", "/t"));
+	put(world, BOUND_CLAIM(MOVING_TO("/srv/x/data")));
+	restart(world);
+	assert_string_equal(assert_ordered(world, DIRECTORY_CHOOSE)->base, "/srv/x");
+	assert_true(world->orders[world->answered].is_named);
+	answer(world, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		restart(world);
+		assert_string_equal(assert_ordered(world, DIRECTORY_MAKE)->name, "data");
+	}
+	answer(world, 0);
+	answer(world, 0);
+	assert_string_equal(made(world)->local_path, "/srv/x/data");
+	assert_int_equal(made(world)->reclaim_policy, RECLAIM_RETAIN);
+	assert_false(made(world)->origin.is_unfinished);
+	assert_string_equal(claim(world)->volume_name, made(world)->object->meta.name);
+	assert_string_equal(claim(world)->storage_class, "s");
+	assert_string_equal(claim(world)->move_to, "");
+}
+
+/* What was copied to one path is nothing of the other. */
+static void another_path_begins_again(void **state)
+{
+	struct world *world = *state;
+
+	put_all(world, TARGET_CLASS("podvol/local", "/t"));
+	put(world, BOUND_CLAIM(MOVING_TO("/srv/x")));
+	restart(world);
+	answer(world, 0);
+	(void) assert_ordered(world, DIRECTORY_MAKE);
+	put(world, BOUND_CLAIM(MOVING_TO("/srv/y")));
+	settle(world);
+	answer(world, 0);
+	assert_string_equal(assert_ordered(world, DIRECTORY_UNMAKE)->name, "x");
+	answer(world, 0);
+	assert_true(made(world)->object->meta.deletes);
+	assert_string_equal(claim(world)->volume_name, PV);
+}
+
+static void paths_that_are_none_are_refused(void **state)
+{
+	static const char *const paths[] = {
+		BOUND_CLAIM(MOVING_TO("/")),      BOUND_CLAIM(MOVING_TO("/x")),
+		BOUND_CLAIM(MOVING_TO("/a/")),    BOUND_CLAIM(MOVING_TO("/a/../b")),
+		BOUND_CLAIM(MOVING_TO("/a/./b")), BOUND_CLAIM(MOVING_TO("//a/b")),
+		BOUND_CLAIM(MOVING_TO("/a/..")),  BOUND_CLAIM(MOVING_TO("/a/\\u0001")),
+	};
+	struct world *world = *state;
+
+	put_all(world, TARGET_CLASS("podvol/local", "/t"));
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		put(world, paths[i]);
+		restart(world);
+		assert_refused(world, "a path is absolute and has a directory above it");
+		assert_int_equal(world->count, 0);
+	}
+	put(world, BOUND_CLAIM(MOVING_TO("/b/" PV "/x")));
+	restart(world);
+	assert_refused(world, "it lies in the directory of volume '" PV "', or holds it");
+	assert_int_equal(world->count, 0);
+}
+
 #define FORGED(origin, source)                                                                     \
 	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" PV                     \
 	"-a92db63ff0d54e9c','annotations':{'pv.kubernetes.io/provisioned-by':'podvol/local',"      \
@@ -414,6 +483,9 @@ int main(void)
 		TEST(a_claim_that_is_gone_takes_nothing_that_is_settled),
 		TEST(a_copy_from_before_is_not_taken),
 		TEST(another_class_begins_again),
+		TEST(a_path_gets_the_data),
+		TEST(another_path_begins_again),
+		TEST(paths_that_are_none_are_refused),
 		TEST(a_volume_of_that_name_is_not_filled),
 		TEST(a_claim_without_a_volume_gets_one),
 		TEST(other_classes_are_refused),
