@@ -28,6 +28,7 @@ struct requests {
 	struct request *waiting, *running;
 	size_t waiting_count, running_count;
 	unsigned int per_second;
+	uint64_t halved_usec; /* monotonic, when per_second was */
 	uint64_t tokens;      /* in TOKENths */
 	uint64_t filled_usec; /* monotonic, when tokens was right */
 	uint64_t held_usec;   /* until then nothing is sent */
@@ -72,20 +73,31 @@ static void fill(struct requests *requests, uint64_t now_usec)
 	requests->filled_usec = now_usec;
 }
 
-/* A server that answers late has enough to do, whatever its answer is. */
+static bool is_quick(const struct request *request, const struct http_answer *answer,
+		     uint64_t now_usec)
+{
+	return answer->error == 0 && answer->status != 429 && answer->status < 500 &&
+	       now_usec - request->sent_usec < REQUESTS_QUICK_MSEC * USEC_PER_MSEC;
+}
+
+/* A server that answers late has enough to do, whatever its answer is. Those that were under way
+ * together say it once, as with TCP. */
 static void adapt(struct requests *requests, const struct request *request,
 		  const struct http_answer *answer)
 {
 	uint64_t now_usec = monotonic_usec();
-	bool is_quick = answer->error == 0 && answer->status != 429 && answer->status < 500 &&
-			now_usec - request->sent_usec < REQUESTS_QUICK_MSEC * USEC_PER_MSEC;
-	unsigned int wanted =
-		is_quick ? requests->per_second + QUICK_STEP : requests->per_second / 2;
 
 	fill(requests, now_usec);
-	requests->per_second = wanted > REQUESTS_PER_SECOND_MAX   ? REQUESTS_PER_SECOND_MAX
-			       : wanted < REQUESTS_PER_SECOND_MIN ? REQUESTS_PER_SECOND_MIN
-								  : wanted;
+	if (is_quick(request, answer, now_usec)) {
+		requests->per_second += QUICK_STEP;
+		if (requests->per_second > REQUESTS_PER_SECOND_MAX)
+			requests->per_second = REQUESTS_PER_SECOND_MAX;
+	} else if (request->sent_usec >= requests->halved_usec) {
+		requests->halved_usec = now_usec;
+		requests->per_second /= 2;
+		if (requests->per_second < REQUESTS_PER_SECOND_MIN)
+			requests->per_second = REQUESTS_PER_SECOND_MIN;
+	}
 }
 
 static void answered(void *userdata, const struct http_answer *answer)

@@ -2,7 +2,7 @@
 /*
  * requests - single requests to the server: so many at a time, so many a second, the rest in order
  *
- * How many a second follows what the server answers: each quick answer adds to it, each that is
+ * How many a second follows what the server answers: each quick answer adds to it, one that is
  * slow, an error or 429 halves it. Lists and watches do not pass here: they are few and have pauses
  * of their own. An answer 429 holds all of them back for the time that the server asks for. The
  * loop thread only.

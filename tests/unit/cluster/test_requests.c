@@ -130,8 +130,13 @@ static void test_errors_slow_it_down(void **state)
 		assert_int_equal(answered_in(10), 1000);
 		assert_int_equal(viewed("requestsPerSecondMax"), REQUESTS_PER_SECOND_MAX);
 		sim.reply = errors[i];
-		ask(5);
-		assert_int_equal(answered_in(1), 5);
+		ask(REQUESTS_IN_FLIGHT_MAX);
+		assert_int_equal(answered_in(1), REQUESTS_IN_FLIGHT_MAX);
+		assert_int_equal(viewed("requestsPerSecondMax"), REQUESTS_PER_SECOND_MAX / 2);
+		for (unsigned int again = 0; again < 4; again++) {
+			ask(1);
+			assert_int_equal(answered_in(1), 1);
+		}
 		assert_int_equal(viewed("requestsPerSecondMax"), REQUESTS_PER_SECOND_MIN);
 	}
 }
@@ -144,7 +149,7 @@ static void test_429_holds_all_back(void **state)
 	sim.reply = (struct reply){ .status = 429, .retry_after_seconds = 20 };
 	ask(100);
 	assert_in_range(answered_in(20), 1, REQUESTS_IN_FLIGHT_MAX);
-	assert_int_equal(viewed("requestsPerSecondMax"), REQUESTS_PER_SECOND_MIN);
+	assert_int_equal(viewed("requestsPerSecondMax"), REQUESTS_PER_SECOND_MAX / 2);
 }
 
 int main(void)
