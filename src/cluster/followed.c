@@ -400,11 +400,6 @@ bool followed_is_refused(const struct followed *followed)
 	return followed->is_refused;
 }
 
-bool followed_is_absent(const struct followed *followed)
-{
-	return followed->is_absent;
-}
-
 struct followed *followed_free(struct followed *followed)
 {
 	if (!followed)

@@ -38,8 +38,7 @@ int followed_new(const struct followed_options *options, struct followed **ret);
 void followed_begin(struct followed *followed);
 /* Something could not be taken: listed again, some seconds later. */
 void followed_list_again(struct followed *followed);
-/* Refused with 403 last; not there last. */
+/* Refused with 403 last. */
 bool followed_is_refused(const struct followed *followed);
-bool followed_is_absent(const struct followed *followed);
 /* Accepts NULL. Return: NULL. */
 struct followed *followed_free(struct followed *followed);

@@ -13,8 +13,10 @@
 #include "object/json/json.h"
 #include "store/store.h"
 
+struct persistent_volume;
 struct pv_binder;
 struct root_ca_publisher;
+struct work_item;
 
 /* An event about an object, to be recorded by the controller's owner. */
 typedef void controller_event_fn(void *userdata, const struct object *about, const char *type,
@@ -91,3 +93,21 @@ int root_ca_publisher_new(const struct root_ca_publisher_options *options,
 			  struct root_ca_publisher **ret);
 /* Before the store is freed. Leaves objects as they are. Accepts NULL. Return: NULL. */
 struct root_ca_publisher *root_ca_publisher_free(struct root_ca_publisher *publisher);
+
+/* ---- volume_finalizer.c ---- */
+
+/*
+ * A made volume's object outlives what is behind it (HonorPVReclaimPolicy)
+ *
+ * Under policy Delete it bears external-provisioner's finalizer, so that a volume which is deleted
+ * before its claim still leads to its data when that claim is deleted. Decides about no data.
+ */
+
+#define FINALIZER_PROVISIONER "external-provisioner.volume.kubernetes.io/finalizer"
+
+bool volume_finalizer_is_there(const struct object *volume);
+/* It comes when the volume is bound under policy Delete, and goes under another one. Return: true:
+ * a write of it is under way. */
+bool volume_finalizer_keep(struct work_item *item, const struct persistent_volume *volume);
+/* Nothing keeps the object any more: it is deleted, or its finalizer goes when it was. */
+void volume_finalizer_forget(struct work_item *item, const struct object *volume);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * volume_finalizer - see volume_finalizer.h
+ * volume_finalizer - see controller.h
  */
-#include "controller/volume_finalizer.h"
-
 #include "controller/controller.h"
 
-#include <string.h>
+#include "controller/work_queue.h"
+#include "object/kinds/persistent_volume.h"
 
 bool volume_finalizer_is_there(const struct object *volume)
 {

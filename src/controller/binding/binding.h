@@ -139,7 +139,7 @@ struct reclaim_facts {
 	/* Of local volumes. */
 	const struct object *neighbour; /* another volume whose path touches this one's; NULL */
 	const struct labels *node;      /* of this node; NULL: unknown */
-	bool outlives_data;             /* by volume_finalizer.h */
+	bool outlives_data;             /* by volume_finalizer.c */
 };
 
 enum reclaim_verdict {

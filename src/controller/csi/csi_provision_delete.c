@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "controller/binding/binding.h"
-#include "controller/volume_finalizer.h"
+#include "controller/controller.h"
 #include "object/json/json.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * csi_provision_volume - the PersistentVolume of what a driver made; see csi_provision_plan.h
  */
 #include "controller/csi/csi_provision_plan.h"
-#include "controller/volume_finalizer.h"
+#include "controller/controller.h"
 
 #include "object/json/json.h"
 

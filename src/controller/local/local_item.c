@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "controller/local/local_reclaim.h"
 #include "controller/controller.h"
-#include "controller/volume_finalizer.h"
 
 #include <stdio.h>
 #include <string.h>

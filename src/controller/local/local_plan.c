@@ -8,7 +8,6 @@
 #include "controller/controller.h"
 #include "controller/csi/topology.h"
 #include "controller/local/local_flavour.h"
-#include "controller/volume_finalizer.h"
 #include "object/json/json.h"
 
 #include <assert.h>

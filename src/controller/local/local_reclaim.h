@@ -3,7 +3,7 @@
  * local_reclaim - may the directory of a volume be removed, with all that is in it; pure
  *
  * Yes only when binding.h says so for a managed volume that is not being deleted by hand, unless
- * its finalizer has kept it for that (volume_finalizer.h), and when no other volume lies there,
+ * its finalizer has kept it for that (volume_finalizer.c), and when no other volume lies there,
  * above or below. What a user wrote into the volume's path is not believed: the directory bears a
  * mark (mount/remove/volume_directory.h), and that is looked at by the removal.
  */

@@ -3,7 +3,7 @@
  * test_csi_provision_plan - from class, claim and driver to a request, and from a reply to a volume
  */
 #include "controller/csi/csi_provision_plan.h"
-#include "controller/volume_finalizer.h"
+#include "controller/controller.h"
 
 #include "base/cleanup.h"
 #include "controller/csi/csi_provision_item.h"
