@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #define KUBELET_ROOT_DEFAULT "/var/lib/kubelet"
 
@@ -102,4 +104,41 @@ int other_kubelet_check(const char *proc_dir, const char *root_dir, struct failu
 					    "give podvold another --root-dir",
 					    entry->d_name, root_dir);
 	return r < 0 ? failed(reterr, r, "cannot read '%s'", proc_dir) : 0;
+}
+
+/* ---- its socket ---- */
+
+/* A full backlog is an answer, too. */
+static bool answers(const struct sockaddr_un *address, pid_t *ret_pid)
+{
+	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct ucred peer = { .pid = 0 };
+	socklen_t length = sizeof(peer);
+
+	if (fd < 0 || (connect(fd, (const struct sockaddr *) address, sizeof(*address)) < 0 &&
+		       errno != EAGAIN))
+		return false;
+	(void) getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+	*ret_pid = peer.pid;
+	return true;
+}
+
+int other_kubelet_check_socket(const char *root_dir, struct failure *reterr)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	cleanup_close int root_fd = open(root_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	pid_t pid = 0;
+
+	assert(root_dir);
+	if (root_fd < 0)
+		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot open '%s'", root_dir);
+	/* A path of any length is in reach by its descriptor. */
+	(void) snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", root_fd,
+			OTHER_KUBELET_SOCKET);
+	if (!answers(&address, &pid))
+		return 0;
+	return failed_plain(reterr, -EBUSY,
+			    "a kubelet (pid %d) answers at '%s/" OTHER_KUBELET_SOCKET
+			    "'; stop it before podvold takes its volumes over",
+			    pid, root_dir);
 }

@@ -19,3 +19,10 @@
  * Return: 0 none; -EBUSY with its pid in @reterr; -errno of reading @proc_dir.
  */
 int other_kubelet_check(const char *proc_dir, const char *root_dir, struct failure *reterr);
+
+/* Of the kubelet's pod resources, below its root directory. */
+#define OTHER_KUBELET_SOCKET "pod-resources/kubelet.sock"
+
+/* Does anything answer there? A kubelet inside another program (k3s, k0s) has no process of its
+ * name. Return: 0 no; -EBUSY yes; else as the directory is opened. */
+int other_kubelet_check_socket(const char *root_dir, struct failure *reterr);

@@ -61,6 +61,8 @@ static int open_root(struct agent *agent, struct failure *reterr)
 {
 	int r = other_kubelet_check("/proc", agent->config->root_dir, reterr);
 
+	if (r >= 0 && agent->config->takeover.how != CONFIG_TAKEOVER_NONE)
+		r = other_kubelet_check_socket(agent->config->root_dir, reterr);
 	if (r < 0)
 		return r;
 	r = mount_root_open(agent->config->root_dir, &agent->root, reterr);
@@ -126,11 +128,7 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 		r = lock_own(agent->config->run_dir, RUN_DIR_MODE, "run", &agent->own.run, reterr);
 	if (r >= 0)
 		store_take_no_locks();
-	if (r >= 0 && !agent->config->hand_back && !agent->config->drain)
-		r = reconstruct_check_mark(agent->config->state_dir,
-					   agent->config->takeover.how != CONFIG_TAKEOVER_NONE,
-					   reterr);
-	return r;
+	return r < 0 ? r : reconstruct_check_mark(agent->config, reterr);
 }
 
 /* Once they are open: a damaged ledger was moved aside before that. A drain opens no store. */
@@ -484,10 +482,12 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,         lock_own_directories,     start_pools,
-		make_tables,          agent_open_tokens, agent_open_ledger,        open_holds,
-		open_links,           make_operations,   agent_open_drift,         open_sources,
-		lock_databases,       watch_drivers,     agent_open_volume_faults,
+		make_own_directories, open_root,        lock_own_directories,
+		start_pools,          make_tables,      agent_open_tokens,
+		agent_open_ledger,    open_holds,       open_links,
+		make_operations,      agent_open_drift, open_sources,
+		lock_databases,       watch_drivers,    agent_open_volume_faults,
+		agent_end_hand_back,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
 	int r = 0;

@@ -528,6 +528,11 @@ int agent_open_ledger(struct agent *agent, struct failure *reterr)
 	return r < 0 ? failed(reterr, r, "cannot keep what others left") : 0;
 }
 
+int agent_end_hand_back(struct agent *agent, struct failure *reterr)
+{
+	return reconstruct_remove_mark(agent->config, agent->ledger, reterr);
+}
+
 struct cJSON *agent_view_foreign_volumes(struct agent *agent)
 {
 	return foreign_volumes_view(agent->foreign_volumes);

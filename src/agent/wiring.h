@@ -50,6 +50,8 @@ int agent_open_pod_mounts(struct agent *agent);
 int agent_open_drivers(struct agent *agent);
 /* The ledger, what was there before the start, and the takeover. */
 int agent_open_ledger(struct agent *agent, struct failure *reterr);
+/* Last: the start did not fail, and what was taken over is kept. */
+int agent_end_hand_back(struct agent *agent, struct failure *reterr);
 int agent_open_directories(struct agent *agent, struct failure *reterr);
 int agent_open_claim_reasons(struct agent *agent);
 /* claim_reasons_explain(), with the agent. */

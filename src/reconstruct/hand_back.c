@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "config.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -102,19 +103,45 @@ int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger, co
 	return r;
 }
 
-int reconstruct_check_mark(const char *state_dir, bool takes_over, struct failure *reterr)
+static bool takes_over(const struct config *config)
 {
-	cleanup_close int fd = open_state(state_dir, reterr);
+	return config->takeover.how != CONFIG_TAKEOVER_NONE;
+}
+
+static bool decides(const struct config *config)
+{
+	return !config->hand_back && !config->drain;
+}
+
+int reconstruct_check_mark(const struct config *config, struct failure *reterr)
+{
+	cleanup_close int fd = open_state(config->state_dir, reterr);
 
 	if (fd < 0)
 		return fd;
-	if (faccessat(fd, MARK, F_OK, 0) < 0)
-		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot look for '" MARK "'");
-	if (!takes_over)
+	if (!decides(config) || takes_over(config))
+		return 0;
+	if (faccessat(fd, MARK, F_OK, 0) == 0)
 		return failed_plain(reterr, -EBUSY,
 				    "this node's volumes were handed back to a kubelet; start "
 				    "podvold with --takeover to have them again");
-	if (unlinkat(fd, MARK, 0) < 0)
+	return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot look for '" MARK "'");
+}
+
+int reconstruct_remove_mark(const struct config *config, struct ledger *ledger,
+			    struct failure *reterr)
+{
+	cleanup_close int fd = open_state(config->state_dir, reterr);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	if (!decides(config) || !takes_over(config))
+		return 0;
+	r = ledger_commit(ledger, reterr);
+	if (r < 0)
+		return r;
+	if (unlinkat(fd, MARK, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "cannot remove '" MARK "'");
 	return 0;
 }

@@ -46,9 +46,13 @@ int reconstruct(const struct reconstruct_options *options, struct failure *reter
  * negative errno. */
 int reconstruct_hand_back(const struct actual *actual, struct ledger *ledger, const char *state_dir,
 			  struct failure *reterr);
-/* Before anything is mounted or unmounted: refused after a hand-back (-EBUSY), unless @takes_over,
- * which ends that. */
-int reconstruct_check_mark(const char *state_dir, bool takes_over, struct failure *reterr);
+/* Before anything is mounted or unmounted: refused after a hand-back (-EBUSY), unless this is a
+ * takeover. */
+int reconstruct_check_mark(const struct config *config, struct failure *reterr);
+/* When nothing of the start can fail any more: the ledger has what was taken over, and only then
+ * does the hand-back end. Nothing where this is no takeover. */
+int reconstruct_remove_mark(const struct config *config, struct ledger *ledger,
+			    struct failure *reterr);
 
 /* ---- intent.c: what a step is about to do, as the actual table and the ledger keep it for a start
  * after a kill ---- */
