@@ -8,6 +8,7 @@
 
 #include "cli/get.h"
 #include "cli/kinds.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -16,6 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <strings.h>
+
+enum { VALUE_COLUMN = 20 };
 
 struct field {
 	const char *label, *column;
@@ -42,15 +45,27 @@ static bool is_in(const char *name, const char *const *names, size_t count)
 
 void describe_field(struct cli *cli, int indent, const char *label, const char *text)
 {
-	int pad = 20 - indent - (int) strlen(label) - 1;
+	int pad = VALUE_COLUMN - indent - (int) strlen(label) - 1;
+	struct text_wrap wrap = { .indent = VALUE_COLUMN, .width = screen_wrap_width(cli) };
 
 	/* A label may be a key of the server's; without one the line goes on with the field before.
 	 */
 	(void) fprintf(cli->out, "%*s", indent, "");
 	cli_print_text(cli->out, label);
 	(void) fprintf(cli->out, "%c%*s", *label ? ':' : ' ', pad > 1 ? pad : 1, "");
-	cli_print_text(cli->out, *text ? text : "-");
+	wrap.column = pad > 1 ? VALUE_COLUMN : (size_t) indent + text_width(label) + 2;
+	text_print_wrapped(cli->out, *text ? text : "-", wrap);
 	(void) fputc('\n', cli->out);
+}
+
+void describe_heading(struct cli *cli, int indent, const char *text)
+{
+	const size_t width = screen_wrap_width(cli), beside = (size_t) indent + 1;
+	const size_t room = width > beside ? width - beside : 0;
+
+	(void) fprintf(cli->out, "%*s", indent, "");
+	(void) text_print_cut(cli->out, text, room, room * 2 / 3);
+	(void) fputs(":\n", cli->out);
 }
 
 static void print_fields(struct cli *cli, int indent, const struct podvol_table *table, size_t row,
@@ -249,9 +264,7 @@ static void print_pod_volumes(struct cli *cli, const struct podvol_table *volume
 	}
 	(void) fputs("Volumes:\n", cli->out);
 	for (size_t row = 0; row < podvol_table_rows(volumes); row++) {
-		(void) fputs("  ", cli->out);
-		cli_print_text(cli->out, podvol_table_cell(volumes, row, name));
-		(void) fputs(":\n", cli->out);
+		describe_heading(cli, 2, podvol_table_cell(volumes, row, name));
 		print_columns(cli, 4, volumes, row, true);
 		print_columns(cli, 4, volumes, row, false);
 	}
@@ -305,9 +318,7 @@ static void print_uses(struct cli *cli, const struct podvol_table *uses)
 	for (size_t row = 0; row < podvol_table_rows(uses); row++) {
 		const char *name = podvol_table_cell(uses, row, pod);
 
-		(void) fputs("  ", cli->out);
-		cli_print_text(cli->out, strcmp(name, "-") != 0 ? name : "none");
-		(void) fputs(":\n", cli->out);
+		describe_heading(cli, 2, strcmp(name, "-") != 0 ? name : "none");
 		print_columns(cli, 4, uses, row, false);
 	}
 }

@@ -10,6 +10,8 @@
 
 /* "Label:   text"; "-" for an empty one. */
 void describe_field(struct cli *cli, int indent, const char *label, const char *text);
+/* "label:" on a line of its own, above what belongs to it. */
+void describe_heading(struct cli *cli, int indent, const char *text);
 /* Every column of a row of a view that says something, one on a line. */
 void describe_row(struct cli *cli, const struct podvol_table *table, size_t row);
 /* The API filters: one object's events and not all that there are. NULL: no memory. */

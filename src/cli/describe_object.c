@@ -75,9 +75,7 @@ static void print_value(struct cli *cli, int indent, const char *label, const st
 		describe_field(cli, indent, label, "");
 		return;
 	}
-	(void) fprintf(cli->out, "%*s", indent, "");
-	cli_print_text(cli->out, label);
-	(void) fputs(":\n", cli->out);
+	describe_heading(cli, indent, label);
 	if (json_is_array(value))
 		print_items(cli, indent + INDENT, value);
 	else

@@ -30,6 +30,15 @@ bool option_take_format(struct cli *cli, const char *text)
 	return false;
 }
 
+/* Of descriptions and sentences, which have no other format. */
+bool option_take_wide(struct cli *cli, const char *text)
+{
+	if (strcmp(text, "wide") == 0)
+		return option_take_format(cli, text);
+	cli_complain(cli, "--output '%s' is not wide: get shows objects in other formats", text);
+	return false;
+}
+
 /* Of get alone: formats with a text of the user's. */
 bool option_take_any_format(struct cli *cli, const char *text)
 {

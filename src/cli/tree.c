@@ -64,7 +64,8 @@ static size_t print_name(FILE *out, const struct line *line, size_t room)
 		width = 0;
 	used = text_print(out, line->before, 0);
 	used += text_print_cut(out, line->name, width, width > 0 ? (width - 1) * 2 / 3 : 0);
-	return used + text_print(out, line->behind, 0);
+	beside = room > used ? room - used : room > 0;
+	return used + text_print_cut(out, line->behind, beside, beside * 2 / 3);
 }
 
 /* @below: what stands before its children. */

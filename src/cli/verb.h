@@ -74,6 +74,7 @@ size_t options_of_all(const struct option_row **ret);
 
 bool option_take_format(struct cli *cli, const char *text);
 bool option_take_any_format(struct cli *cli, const char *text);
+bool option_take_wide(struct cli *cli, const char *text);
 bool option_take_socket(struct cli *cli, const char *text);
 bool option_take_namespace(struct cli *cli, const char *text);
 bool option_take_show_labels(struct cli *cli, const char *text);

@@ -45,6 +45,8 @@ VALUE(output_any, 'o', "output", "FORMAT",
       .take = option_take_any_format);
 VALUE(output_tree, 'o', "output", "FORMAT", "json (default) or yaml", CHOICES("json yaml"),
       .take = option_take_tree_format);
+VALUE(output_wide, 'o', "output", "FORMAT", "wide: a terminal cuts no names and paths",
+      CHOICES("wide"), .take = option_take_wide);
 VALUE(endpoint, 0, "endpoint", "PATH", "the driver's own socket, without a daemon",
       .word = WORD_FILE);
 VALUE(name_space, 'n', "namespace", "NS", "of objects and pods; else 'default'",
@@ -139,13 +141,13 @@ const struct verb verbs[] = {
 	     WORDS(WORD_KIND, WORD_NAME), .is_paged = true),
 	VERB("describe", "KIND NAME... | KIND/NAME... | PATH", 1, -1, verb_describe,
 	     "show details of pods, volumes or any objects, or of what is at a path or device",
-	     OPTIONS(&name_space), WORDS(WORD_KIND, WORD_NAME), .is_paged = true),
+	     OPTIONS(&name_space, &output_wide), WORDS(WORD_KIND, WORD_NAME), .is_paged = true),
 	VERB("tree", "[POD | PATH]", 0, 1, verb_tree,
 	     "show directory or device, volume, claim, pod, container and process as a tree",
 	     OPTIONS(&name_space), WORDS(WORD_POD, WORD_NONE), .is_paged = true),
 	VERB("explain-state", "POD | VOLUME | CLAIM", 1, 1, verb_explain_state,
 	     "show desired and actual state, what blocks it and what happens next",
-	     OPTIONS(&name_space), WORDS(WORD_POD, WORD_NONE), .is_paged = true),
+	     OPTIONS(&name_space, &output_wide), WORDS(WORD_POD, WORD_NONE), .is_paged = true),
 	VERB("top", "", 0, 0, verb_top,
 	     "show operations, rates and how full volumes are, until interrupted",
 	     OPTIONS(&interval, &no_headers)),

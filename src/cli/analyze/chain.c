@@ -7,6 +7,7 @@
  */
 #include "cli/analyze/analyze.h"
 
+#include "cli/output/screen.h"
 #include "object/json/json.h"
 
 #include <string.h>
@@ -15,8 +16,13 @@ enum { LINE_BYTES = 1024 };
 
 static void print_line(struct cli *cli, int depth, const char *mark, const char *text)
 {
+	const size_t column = (size_t) depth * 2 + text_width(mark);
+
 	(void) fprintf(cli->out, "%*s%s", depth * 2, "", mark);
-	cli_print_text(cli->out, text);
+	text_print_wrapped(cli->out, text,
+			   (struct text_wrap){ .column = column,
+					       .indent = column + 2,
+					       .width = screen_wrap_width(cli) });
 	(void) fputc('\n', cli->out);
 }
 

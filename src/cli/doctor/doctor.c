@@ -19,6 +19,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+enum { TEXT_COLUMN = 22 };
+
 void doctor_found(struct doctor *doctor, enum health health, const char *check, const char *remedy,
 		  const char *format, ...)
 {
@@ -31,6 +33,9 @@ void doctor_found(struct doctor *doctor, enum health health, const char *check, 
 	};
 	FILE *out = doctor->cli->out;
 	bool colour = screen_has_colour(out);
+	struct text_wrap wrap = { .column = TEXT_COLUMN,
+				  .indent = TEXT_COLUMN,
+				  .width = screen_wrap_width(doctor->cli) };
 	va_list arguments;
 	char text[1024];
 
@@ -40,12 +45,13 @@ void doctor_found(struct doctor *doctor, enum health health, const char *check, 
 	doctor->counts[health]++;
 	(void) fprintf(out, "%s%-8s%s %-12s ", colour ? rows[health].colour : "", rows[health].name,
 		       colour ? "\033[0m" : "", check);
-	cli_print_text(out, text);
+	text_print_wrapped(out, text, wrap);
 	(void) fputc('\n', out);
 	if (!remedy)
 		return;
-	(void) fprintf(out, "%22s-> ", "");
-	cli_print_text(out, remedy);
+	(void) fprintf(out, "%*s-> ", TEXT_COLUMN, "");
+	wrap.column += 3;
+	text_print_wrapped(out, remedy, wrap);
 	(void) fputc('\n', out);
 }
 

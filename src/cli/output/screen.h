@@ -61,6 +61,19 @@ const char *state_colour(const char *state);
  * of them look alike, as far as that can be. @stride: from one to the next. */
 size_t cut_choose(char *const *texts, size_t count, size_t stride, size_t width);
 
+/* ---- wrap.c ---- */
+
+struct text_wrap {
+	size_t column; /* where the text begins */
+	size_t indent; /* of the lines that follow */
+	size_t width;  /* of the terminal; 0: one line, as it is */
+};
+
+/* The width of a terminal; 0 elsewhere, and with --output wide. */
+size_t screen_wrap_width(const struct cli *cli);
+/* Without a newline at its end. */
+void text_print_wrapped(FILE *out, const char *text, struct text_wrap wrap);
+
 /* ---- sheet.c ---- */
 
 /* Rows under named columns. Lack of memory shows as rows that are missing and a complaint by

@@ -13,11 +13,12 @@
 
 enum { LINE_COLUMNS = 80, SENTENCE_BYTES = 8192 };
 
-/* Lines break at the terminal's width, elsewhere at 80 columns; a word is never broken, so that a
- * path can be copied. */
+/* Lines break at the terminal's width, elsewhere at 80 columns. A word that is wider than the
+ * terminal is cut in its middle there; with --output wide it is whole, as it is elsewhere. */
 static void say_word(struct cli *cli, const char *word)
 {
 	size_t screen = screen_width(cli->out);
+	size_t whole = screen_wrap_width(cli);
 	size_t limit = screen > 0 ? screen : LINE_COLUMNS, width = text_width(word);
 
 	/* An empty line between paragraphs. */
@@ -31,8 +32,7 @@ static void say_word(struct cli *cli, const char *word)
 		(void) fputc(' ', cli->out);
 		cli->said_columns++;
 	}
-	cli_print_text(cli->out, word);
-	cli->said_columns += width;
+	cli->said_columns += text_print_cut(cli->out, word, whole, whole * 2 / 3);
 }
 
 /* A text of the daemon may end in a full stop of its own. */
