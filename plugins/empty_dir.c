@@ -288,7 +288,7 @@ static int empty_dir_new_unmounter(const struct volume_request *request, struct 
 	return scratch_new_unmounter(request, "", NULL, ret, reterr);
 }
 
-/* ---- what the loop asks ---- */
+/* ---- queries of the loop ---- */
 
 static bool empty_dir_can_support(const struct volume_spec *spec)
 {

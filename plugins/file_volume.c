@@ -271,7 +271,7 @@ static int new_unmounter(const struct volume_request *request, struct stage_list
 	return scratch_new_unmounter(request, READY_PREFIX, wipe, ret, reterr);
 }
 
-/* ---- what the loop asks ---- */
+/* ---- queries of the loop ---- */
 
 static int get_volume_name(const struct volume_spec *spec, char **ret, struct failure *reterr)
 {

@@ -444,7 +444,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	return r;
 }
 
-/* ---- what the loop asks ---- */
+/* ---- queries of the loop ---- */
 
 static const char *local_get_source(const struct volume_spec *spec)
 {

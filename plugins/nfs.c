@@ -145,7 +145,7 @@ static int nfs_new_mounter(const struct volume_request *request, struct stage_li
 	return r;
 }
 
-/* ---- what the loop asks ---- */
+/* ---- queries of the loop ---- */
 
 static bool nfs_can_support(const struct volume_spec *spec)
 {

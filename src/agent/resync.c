@@ -32,7 +32,7 @@ void agent_resync(void *userdata)
 	(void) sd_event_source_set_enabled(agent->own.resync, SD_EVENT_ONESHOT);
 }
 
-/* ---- the look ---- */
+/* ---- the resync ---- */
 
 static int on_resync(sd_event_source *source, uint64_t usec, void *userdata)
 {

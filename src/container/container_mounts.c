@@ -203,7 +203,7 @@ static void on_checked(struct worker_job *job)
 	finish(call, r, plan, r < 0 ? &why : NULL);
 }
 
-/* ---- what the tables tell ---- */
+/* ---- facts of the tables ---- */
 
 static int count_row(const struct volume_row *row, void *userdata)
 {

@@ -104,7 +104,7 @@ void work_queue_all_due(struct work_queue *queue)
 	}
 }
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 void work_item_due(struct work_item *item)
 {

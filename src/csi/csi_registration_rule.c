@@ -120,7 +120,7 @@ uint64_t registration_dial_usec(unsigned int tries)
 	return passed_usec <= DIAL_LIMIT_USEC ? delay_usec : 0;
 }
 
-/* ---- what a registrar tells ---- */
+/* ---- what a registrar reports ---- */
 
 static bool is_letter_or_digit(char c)
 {

@@ -230,7 +230,7 @@ static void enter(struct csi_registration_watch *watch, const char *path)
 			    fd < 0 ? why.text : strerror(-r));
 }
 
-/* ---- looking ---- */
+/* ---- checks ---- */
 
 /* Asks the entry only: nothing is opened, no link followed, no server asked. */
 static void check_socket(struct csi_registration_watch *watch, const struct directory *directory,

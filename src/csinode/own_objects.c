@@ -38,7 +38,7 @@ struct own_objects {
 	bool is_missing; /* something was asked for since it was last looked at */
 };
 
-/* ---- asking again ---- */
+/* ---- retries ---- */
 
 /* An answer may come after this was freed: so what is there is looked at instead. */
 static void retry_later(struct own_objects *own)

@@ -329,7 +329,7 @@ void drift_root_is_back(struct drift *drift, uint64_t root_id)
 		(void) dirty_add(drift->options.dirty, mount->unique_name);
 }
 
-/* ---- what the kernel tells ---- */
+/* ---- events of the kernel ---- */
 
 static void note_change(struct drift *drift, const struct mount_change *change)
 {

@@ -118,7 +118,7 @@ static struct worker_pool *run_search(struct worker_job *job)
 	return NULL;
 }
 
-/* ---- what is looked for ---- */
+/* ---- what is searched ---- */
 
 static void search_free(struct takeover_search *search)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- what is asked about ---- */
+/* ---- the query ---- */
 
 static int copy_text(const char *text, char **ret)
 {

@@ -26,7 +26,7 @@
 
 enum { ANSWER_BYTES = FAILURE_TEXT_BYTES + 256 };
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 char *volume_users_mount_point(const struct actual_volume *volume, const struct actual_pod *pod)
 {
@@ -91,7 +91,7 @@ void volume_users_note(void *userdata, const struct operation_ended *ended)
 		busy_watch_over(inuse->users, result->unique_name, result->pod_uid ?: "");
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 void volume_users_print(const struct busy_holders *holders, char text[USERS_TEXT_BYTES])
 {

@@ -34,7 +34,7 @@ struct volume_users_search {
 	atomic_bool cancelled;
 };
 
-/* ---- what is asked about ---- */
+/* ---- the query ---- */
 
 static void search_free(struct volume_users_search *ask)
 {
@@ -256,7 +256,7 @@ static void search_done(struct worker_job *job)
 	search_free(ask);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 int volume_users_search(struct inuse *inuse, const char *volume, volume_users_search_fn *done,
 			void *userdata, struct volume_users_search **ret)

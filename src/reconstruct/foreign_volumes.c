@@ -257,7 +257,7 @@ static bool is_wanted(struct desired *desired, const struct found_volume *volume
 	return false;
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 static void report_csi(const struct foreign_volume *foreign_volume,
 		       const struct log_subject *subject)

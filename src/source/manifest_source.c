@@ -40,7 +40,7 @@ struct manifest_source {
 
 	struct manifest_directory_note directory_note;
 	unsigned int scan; /* number of the last listing */
-	bool has_looked;   /* once, successfully or not */
+	bool has_listed;   /* once, successfully or not */
 	bool is_readable;  /* at the last listing */
 	bool has_started;  /* what the store remembers was compared with the first listing */
 	bool is_ready;
@@ -321,7 +321,7 @@ static void on_listed(const struct manifest_listing *listing, void *userdata)
 {
 	struct manifest_source *source = userdata;
 
-	source->has_looked = true;
+	source->has_listed = true;
 	source->is_readable = listing->error == 0;
 	source->has_news |=
 		manifest_directory_note_set(&source->directory_note, listing, realtime_usec());
@@ -332,7 +332,7 @@ static void on_listed(const struct manifest_listing *listing, void *userdata)
 
 static void check_ready(struct manifest_source *source)
 {
-	if (source->is_ready || !source->has_looked || !manifest_dir_is_idle(source->dir) ||
+	if (source->is_ready || !source->has_listed || !manifest_dir_is_idle(source->dir) ||
 	    source->apply.pending_count > 0 || (source->is_readable && !source->has_started) ||
 	    source->deletion_batch.is_start)
 		return;

@@ -19,7 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
 
-/* ---- asking, on a thread ---- */
+/* ---- queries, on a thread ---- */
 
 /* A quota of btrfs does not show in statfs. False: it has none. */
 static bool query_quota(const char *path, struct fullness *ret)

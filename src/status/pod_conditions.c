@@ -150,7 +150,7 @@ bool pod_conditions_volume_changed(struct pod_conditions *conditions, const char
 	return any;
 }
 
-/* ---- a look ---- */
+/* ---- a check ---- */
 
 /* That volumes of a new pod are not mounted yet is no change, and claims of a new pod are bound
  * within milliseconds: what stands longer is reported. */

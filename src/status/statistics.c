@@ -84,7 +84,7 @@ struct statistics {
 	struct claim_statistics *claims;
 };
 
-/* ---- asking, on a thread ---- */
+/* ---- queries, on a thread ---- */
 
 /* False: the file system is to be asked. */
 static bool query_plugin_here(struct probe *probe)
@@ -273,7 +273,7 @@ void statistics_counted(void *userdata, const char *path)
 	probe_over(probe);
 }
 
-/* ---- asking a plugin ---- */
+/* ---- query of a plugin ---- */
 
 static void on_plugin_metrics(void *userdata, const struct volume_metrics *metrics,
 			      const struct failure *failure)

@@ -99,7 +99,7 @@ static void check_free(struct fault_check *check)
 	free(check);
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 /* Most claims never had it, and need no write. */
 static bool has_condition(const struct object *claim)

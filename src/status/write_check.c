@@ -179,7 +179,7 @@ int write_check_new(struct store *store, const struct object *pod, struct write_
 	return r;
 }
 
-/* ---- looking ---- */
+/* ---- checks ---- */
 
 static bool has_group(const struct question *question, gid_t group)
 {
@@ -224,7 +224,7 @@ void write_check_start(struct write_check *check)
 		check_question(i);
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 void write_check_report(const struct write_check *check, struct cJSON *tree)
 {

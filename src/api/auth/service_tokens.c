@@ -81,7 +81,7 @@ struct cJSON *service_tokens_body(struct exchange *exchange, const char *kind)
 	return NULL;
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 /* A request on its way through the checks. */
 struct token_call {

@@ -117,7 +117,7 @@ static void writes_queued(struct writes *writes)
 	exchange_wait(writes->exchange, writes, writes_abandon);
 }
 
-/* ---- what was asked for ---- */
+/* ---- the request ---- */
 
 static int copy_option(const char *key, const char *value, const char *what, char *to, size_t bytes,
 		       struct failure *reterr)

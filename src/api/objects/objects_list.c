@@ -65,7 +65,7 @@ static void list_free(void *work)
 	free(list);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 struct question {
 	struct list *list;

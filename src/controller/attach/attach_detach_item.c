@@ -280,7 +280,7 @@ static void report_outcome(struct attach_item *item, const struct volume_attachm
 	attach_item_report(item, "Warning", "FailedAttachVolume", text);
 }
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 static void note_wish(struct attach_item *item)
 {

@@ -236,7 +236,7 @@ void attacher_item_answered(struct attacher_item *item, const struct csi_reply *
 	work_queue_run(attacher->base.queues[ATTACHMENTS]);
 }
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 static void sync_attachment(struct attacher_item *item, const struct volume_attachment *attachment,
 			    const struct csi_driver *driver)

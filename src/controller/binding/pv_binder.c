@@ -58,7 +58,7 @@ struct pv_binder {
 
 static void work(struct pv_binder *binder);
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 static const struct object *object_of(struct pv_binder *binder, const struct bound_pair *bound_pair)
 {
@@ -207,7 +207,7 @@ static void sync_volume(struct pv_binder *binder, const struct object *object,
 	binding_decide_volume(&facts, ret);
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 static void report(struct pv_binder *binder, struct bound_pair *bound_pair,
 		   const struct object *object, const struct binding_step *step)

@@ -139,7 +139,7 @@ static void write_object(struct capacity_item *item, const struct csi_capacity_f
 		work_item_create(&item->work, r, made);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static bool take_figures(struct capacity_item *item, const struct csi_reply *reply,
 			 struct failure *reterr)

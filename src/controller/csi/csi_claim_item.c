@@ -69,7 +69,7 @@ const struct object *csi_volume_claim(struct store *store, const struct object *
 		       : NULL;
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 void csi_claim_item_report(struct csi_claim_item *item,
 			   const struct csi_controller_options *options, const struct object *about,

@@ -24,7 +24,7 @@ struct csi_controllers {
 	struct controller *rows[ARRAY_SIZE(classes)]; /* NULL: not made */
 };
 
-/* ---- what they ask ---- */
+/* ---- their queries ---- */
 
 static void on_event(void *userdata, const struct object *about, const char *type,
 		     const char *reason, const char *text)

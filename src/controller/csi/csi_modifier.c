@@ -44,7 +44,7 @@ static const struct object *class_named(const struct modify_item *item, const ch
 	return name[0] ? store_get(store_of(item), KIND_VOLUME_ATTRIBUTES_CLASS, "", name) : NULL;
 }
 
-/* ---- telling and writing ---- */
+/* ---- reports and writes ---- */
 
 static void report(struct modify_item *item, const struct object *claim, const char *type,
 		   const char *reason, const char *text)

@@ -286,7 +286,7 @@ static int create_csi_node(struct csi_node *csi_node, const struct object *node,
 	return r < 0 ? failed(reterr, r, "cannot write the CSINode") : 1;
 }
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 /* Return: 1 a write was queued; 0 the object says what it should; negative errno. */
 static int sync_present(struct csi_node *csi_node, const struct object *present,

@@ -181,7 +181,7 @@ static void on_created(void *userdata, const struct csi_reply *reply)
 	work_queue_run(queue);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static void create(struct provision_item *item, const struct object *claim)
 {

@@ -42,7 +42,7 @@ static struct csi_resizer *resizer_of(const struct resize_item *item)
 	return work_queue_userdata(item->base.work.queue);
 }
 
-/* ---- telling and writing ---- */
+/* ---- reports and writes ---- */
 
 static void report(struct resize_item *item, const struct object *about, const char *type,
 		   const char *reason, const char *text)

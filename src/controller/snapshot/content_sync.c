@@ -214,7 +214,7 @@ static void start(struct snapshot_item *item, const struct volume_snapshot_conte
 		on_failure(item, content, &(struct snapshot_end){ .error = r, .why = &why });
 }
 
-/* ---- looking ---- */
+/* ---- sync ---- */
 
 /* Its VolumeSnapshot was deleted, or it never had one. */
 static bool may_go(const struct volume_snapshot_content *content)

@@ -138,7 +138,7 @@ static int take_scheduled(const struct object *object, void *userdata)
 	return 0;
 }
 
-/* ---- one look ---- */
+/* ---- one sync ---- */
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {

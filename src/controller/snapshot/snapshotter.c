@@ -18,7 +18,7 @@ struct store *snapshot_store(const struct snapshot_item *item)
 	return snapshotter_of(item)->options.store;
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 void snapshot_report(struct snapshot_item *item, const struct object *about, const char *type,
 		     const char *reason, const char *text)

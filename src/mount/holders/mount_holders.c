@@ -145,7 +145,7 @@ static int note_own_table(struct mount_search *search, const char *table)
 	return r;
 }
 
-/* ---- what is looked for ---- */
+/* ---- what is searched ---- */
 
 /* The uppermost of those that are stacked on the mount point. */
 static int look_up_own(const char *table, struct mount_holder *holder, struct position *position)

@@ -159,7 +159,7 @@ static int compare_as_text(const struct by_id *sorted, const char *root_path, ui
 	return r;
 }
 
-/* ---- looks ---- */
+/* ---- checks ---- */
 
 static int compare_id(struct known_mount *known)
 {
