@@ -10,6 +10,7 @@
 #include "drift/drift_internal.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <string.h>
@@ -17,14 +18,12 @@
 struct drift_mount *drift_index_find(const struct drift *drift, const char *unique_name,
 				     const char *pod_uid)
 {
-	cleanup_free char *key = NULL;
-	int length = asprintf(&key, "%s%c%s", unique_name, '\0', pod_uid ?: "");
+	size_t length;
+	cleanup_free char *key = new_pair(unique_name, '\0', pod_uid ?: "", &length);
 	struct drift_mount *mount = NULL;
 
-	if (length >= 0)
-		HASH_FIND(hh, drift->mounts, key, (size_t) length, mount);
-	else
-		key = NULL;
+	if (key)
+		HASH_FIND(hh, drift->mounts, key, length, mount);
 	return mount;
 }
 

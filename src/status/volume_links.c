@@ -42,13 +42,12 @@ struct volume_links {
 
 static struct linked *find(const struct volume_links *links, const char *pod_key, const char *path)
 {
-	cleanup_free char *key = NULL;
+	size_t length;
+	cleanup_free char *key = new_pair(pod_key, ' ', path, &length);
 	struct linked *linked = NULL;
 
-	if (asprintf(&key, "%s %s", pod_key, path) < 0)
-		key = NULL;
-	else
-		HASH_FIND_STR(links->table, key, linked);
+	if (key)
+		HASH_FIND(hh, links->table, key, length, linked);
 	return linked;
 }
 
@@ -64,6 +63,7 @@ static void forget(struct volume_links *links, struct linked *linked)
 static int remember(struct volume_links *links, const struct actual_pod *pod, bool is_made)
 {
 	struct linked *linked = find(links, pod->pod_key, pod->path);
+	size_t length;
 
 	if (linked)
 		forget(links, linked);
@@ -73,12 +73,12 @@ static int remember(struct volume_links *links, const struct actual_pod *pod, bo
 	linked->is_made = is_made;
 	linked->pod_key_length = strlen(pod->pod_key);
 	linked->pod_uid = strdup(pod->pod_uid);
-	linked->key = new_text("%s %s", pod->pod_key, pod->path);
+	linked->key = new_pair(pod->pod_key, ' ', pod->path, &length);
 	if (!linked->key || !linked->pod_uid) {
 		forget(links, linked);
 		return -ENOMEM;
 	}
-	HASH_ADD_KEYPTR(hh, links->table, linked->key, strlen(linked->key), linked);
+	HASH_ADD_KEYPTR(hh, links->table, linked->key, length, linked);
 	if (linked->hh.tbl)
 		return 0;
 	forget(links, linked);
