@@ -51,15 +51,21 @@ struct list {
 	bool comma; /* before the next item */
 };
 
+static void drop_printed(struct list *list)
+{
+	for (size_t i = 0; list->printed && i < list->count; i++)
+		free(list->printed[i]);
+	free(list->printed);
+	list->printed = NULL;
+}
+
 static void list_free(void *work)
 {
 	struct list *list = work;
 
 	for (size_t i = 0; i < list->count; i++)
 		(void) object_unref(list->objects[i]);
-	for (size_t i = 0; list->printed && i < list->count; i++)
-		free(list->printed[i]);
-	free(list->printed);
+	drop_printed(list);
 	free(list->objects);
 	free(list->made);
 	free(list);
@@ -448,16 +454,21 @@ static ssize_t list_pull(void *work, char *buffer, size_t size)
 	return used > 0 ? (ssize_t) used : -1;
 }
 
-/* What would change while the list is sent. */
+/* What would change while the list is sent; none where it would be too much at once. */
 static int print_pods(struct list *list)
 {
+	size_t printed = 0;
 	int r = 0;
 
 	list->printed = calloc(list->count, sizeof(*list->printed));
 	if (!list->printed)
 		return -ENOMEM;
-	for (size_t i = 0; i < list->count && r == 0; i++)
+	for (size_t i = 0; i < list->count && r == 0 && printed <= PODS_AT_ONCE; i++) {
 		r = print_object(list->agent, list->objects[i], &list->printed[i]);
+		printed += list->printed[i] != NULL;
+	}
+	if (printed > PODS_AT_ONCE)
+		drop_printed(list);
 	return r;
 }
 
@@ -468,9 +479,13 @@ static int find_length(struct list *list, size_t *ret)
 	bool are_pods = list->row->kind == KIND_POD;
 
 	*ret = 0;
-	if (list->form != FORM_JSON || (are_pods && list->count > PODS_AT_ONCE))
+	if (list->form != FORM_JSON)
 		return 0;
-	if ((are_pods && print_pods(list) < 0) || !next_piece(list))
+	if (are_pods && print_pods(list) < 0)
+		return -ENOMEM;
+	if (are_pods && !list->printed)
+		return 0;
+	if (!next_piece(list))
 		return -ENOMEM;
 	for (size_t i = 0; list->printed && i < list->count; i++)
 		if (list->printed[i])

@@ -297,6 +297,34 @@ static void test_long_lists_of_pods(void **state)
 	shown_phase = NULL;
 }
 
+/* Only so many are printed before the first byte. */
+static void test_many_pods(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < 520; i++) {
+		char body[512];
+
+		(void) snprintf(body, sizeof(body),
+				"{\"metadata\":{\"name\":\"p%d\"},"
+				"\"spec\":{\"containers\":[{\"name\":\"c\"}]}}",
+				i);
+		assert_int_equal(world_request(world, METHOD_POST, PODS, body), 201);
+	}
+	for (int i = 0; i < 2; i++) {
+		size_t length;
+
+		shown_phase = i == 0 ? NULL : "Odd";
+		world_begin(world, METHOD_GET, PODS, NULL);
+		length = world->exchange.reply_length;
+		assert_int_equal(length, i == 0 ? strlen(world_pull(world, 1000)) : 0);
+		if (i > 0)
+			assert_non_null(strstr(world_pull(world, 1000), "\"Odd\"}}]}"));
+		world_leave(world);
+	}
+	shown_phase = NULL;
+}
+
 static void test_long_tables_and_yaml(void **state)
 {
 	struct world *world = *state;
@@ -335,6 +363,7 @@ int main(void)
 		IN_WORLD(test_long_lists_are_streams),
 		IN_WORLD(test_a_list_is_a_snapshot),
 		IN_WORLD(test_long_lists_of_pods),
+		IN_WORLD(test_many_pods),
 		IN_WORLD(test_long_tables_and_yaml),
 	};
 
