@@ -185,9 +185,8 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 bool needed_uses(const struct needed *needed, const struct object_reference *reference);
 /* What is stored of it is old: read it now, where a pod leads to it. */
 void needed_read(const struct needed *needed, const struct object_reference *reference);
-/* As cluster_is_unknown(). */
 bool needed_is_unknown(const struct needed *needed, const struct object_reference *reference);
-/* Every pod is known: what is stored and not needed may go. */
+/* Every pod is known. */
 void needed_sweep(struct needed *needed);
 void needed_view(const struct cluster *cluster, struct cJSON *view);
 
@@ -198,7 +197,7 @@ struct kinds *kinds_free(struct kinds *kinds);
 
 /* ---- writes.c ---- */
 
-/* From now on the store's writes go to the server; events and leases stay here. */
+/* From now on the store's writes go to the server, but for events and leases. */
 int writes_new(struct cluster *cluster);
 struct writes *writes_free(struct writes *writes);
 void writes_view(const struct cluster *cluster, struct cJSON *view);
@@ -215,16 +214,17 @@ int write_patch_make(const struct object *present, const struct object *wanted, 
  */
 int write_patch_created(const struct object *object, const struct object **ret,
 			struct failure *reterr);
-/* A volume that was deleted stays until they are gone: @ret, as the answer has it. */
+/* What was deleted stays until they are gone: @ret, as the answer has it. Pods are the watch's. */
 bool write_answer_has_finalizers(const struct write *write, const struct http_answer *answer,
 				 const struct object **ret);
+/* Was its last finalizer taken? A watch may have shown its end before this answer. */
+bool write_ends_object(const struct object *object);
 
 /* ---- server_tokens.c ---- */
 
 int tokens_new(struct cluster *cluster);
 /* Workers that wait are answered, and later ones refused, with -ECANCELED. Accepts NULL. */
 void tokens_stop(struct tokens *tokens);
-/* When no worker is left. Accepts NULL. */
 struct tokens *tokens_free(struct tokens *tokens);
 const struct token_source *tokens_source(const struct tokens *tokens);
 

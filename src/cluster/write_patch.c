@@ -111,16 +111,25 @@ int write_patch_created(const struct object *object, const struct object **ret,
 	return object_from_json(tree, ret, reterr);
 }
 
+static bool has_finalizers(const struct object *object)
+{
+	cleanup_json struct cJSON *tree = object_tree(object);
+
+	return json_count(json_get(json_get(tree, "metadata"), "finalizers")) > 0;
+}
+
+bool write_ends_object(const struct object *object)
+{
+	return object->kind != KIND_POD && object->meta.deletes && !has_finalizers(object);
+}
+
 bool write_answer_has_finalizers(const struct write *write, const struct http_answer *answer,
 				 const struct object **ret)
 {
-	cleanup_json struct cJSON *tree = NULL;
 	struct failure why = { 0 };
 
-	if (write->kind != KIND_PERSISTENT_VOLUME || write->dry_run ||
-	    server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,
-			       ret, &why) < 0)
-		return false;
-	tree = object_tree(*ret);
-	return json_count(json_get(json_get(tree, "metadata"), "finalizers")) > 0;
+	return write->kind != KIND_POD && !write->dry_run &&
+	       server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,
+				  ret, &why) == 0 &&
+	       has_finalizers(*ret);
 }

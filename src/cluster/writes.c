@@ -458,10 +458,14 @@ static void take_success(struct sending *sending, const struct object *object)
 			refuse(sending, -ENOMEM, "cannot be sent");
 		return;
 	}
-	if (is_old)
+	if (write_ends_object(object)) {
+		sending->kept = object_ref(object);
+		take_deletion(sending);
+	} else if (is_old) {
 		keep_newer(sending, object);
-	else
+	} else {
 		take_object(sending, object);
+	}
 }
 
 static void on_answer(void *userdata, const struct http_answer *answer)
@@ -478,12 +482,11 @@ static void on_answer(void *userdata, const struct http_answer *answer)
 		take_refusal(sending, answer);
 		return;
 	}
-	if (write->verb == ADMIT_DELETE && !write_answer_has_finalizers(write, answer, &object)) {
-		take_deletion(sending);
-		return;
-	}
 	if (write->verb == ADMIT_DELETE) {
-		take_object(sending, object);
+		if (write_answer_has_finalizers(write, answer, &object))
+			take_object(sending, object);
+		else
+			take_deletion(sending);
 		return;
 	}
 	r = server_object_read(kind_row(write->kind), write->name, answer->body, answer->length,

@@ -363,9 +363,9 @@ def forget_shared():
         shared.popitem()[1].close()
 
 
-PLURALS = {"StorageClass": "storageclasses", "Ingress": "ingresses"}
+PLURALS = {"StorageClass": "storageclasses", "Ingress": "ingresses", "VolumeSnapshotClass": "volumesnapshotclasses"}
 CLUSTER_SCOPED = ("Node", "PersistentVolume", "Namespace", "StorageClass", "CSIDriver", "CSINode", "VolumeAttachment",
-                  "ClusterRole", "ClusterRoleBinding")
+                  "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "VolumeSnapshotClass", "VolumeSnapshotContent")
 
 
 def collection(made):

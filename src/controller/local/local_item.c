@@ -356,16 +356,8 @@ static bool find_source(struct item *item, const struct object *claim, struct lo
 {
 	struct local_provisioner *provisioner = provisioner_of(item);
 	struct failure why = { .error = 0 };
-	bool is_snapshot = claim->claim->data_source.kind == DATA_SOURCE_SNAPSHOT;
-	int r;
+	int r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
 
-	if (provisioner->options.in_cluster && is_snapshot)
-		r = failed_plain(&why, -EOPNOTSUPP,
-				 "in a cluster podvold takes no snapshots, and makes no volume of "
-				 "VolumeSnapshot '%s'",
-				 claim->claim->data_source.name);
-	else
-		r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
 	if (r == -EAGAIN && provisioner->options.in_cluster)
 		(void) failure_prefix(&why, "on node '%s'", provisioner->options.node_name);
 	item->wants_source = r < 0;

@@ -225,6 +225,7 @@ int local_snapshotter_new(const struct local_provisioner_options *options,
 		.userdata = options->userdata,
 		.backend = &backend,
 		.backend_userdata = snapshotter,
+		.managed_by = options->in_cluster ? options->node_name : NULL,
 	};
 	int r;
 

@@ -179,6 +179,9 @@ int snapshot_plan_content(const struct snapshot_sources *sources, const struct o
 	(void) json_set_string(metadata, "name", name);
 	(void) json_set_string(json_add_array(metadata, "finalizers"), NULL,
 			       words->content_finalizer);
+	if (sources->managed_by)
+		(void) json_set_string(json_add_object(metadata, "labels"),
+				       LABEL_SNAPSHOT_MANAGED_BY, sources->managed_by);
 	annotations = json_ensure_object(metadata, "annotations");
 	if (volume && volume->origin.base_path[0])
 		(void) json_set_string(annotations, ANNOTATION_BASE_PATH, volume->origin.base_path);

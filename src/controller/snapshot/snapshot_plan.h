@@ -30,6 +30,7 @@ struct snapshot_sources {
 	const struct persistent_volume *volume;
 	const struct persistent_volume *const *volumes; /* of a group, instead */
 	size_t volume_count;
+	const char *managed_by; /* as in snapshotter_options */
 };
 
 /**

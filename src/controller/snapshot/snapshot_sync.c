@@ -26,6 +26,12 @@ static bool serves(const struct snapshot_item *item, const char *driver)
 	return options->backend->serves(options->backend_userdata, driver);
 }
 
+/* Others write claims there; the source's directory is locked while it is copied. */
+static bool is_in_cluster(const struct snapshot_item *item)
+{
+	return snapshotter_of(item)->options.managed_by;
+}
+
 /* ---- the stored objects ---- */
 
 static const struct volume_snapshot *find_snapshot(const struct snapshot_item *item)
@@ -150,7 +156,8 @@ static bool release_claim(struct snapshot_item *item, const struct volume_snapsh
 	struct other_search search = { .snapshot = snapshot };
 	int r;
 
-	if (!claim || !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE))
+	if (is_in_cluster(item) || !claim ||
+	    !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE))
 		return false;
 	(void) store_list(snapshot_store(item), KIND_VOLUME_SNAPSHOT,
 			  snapshot->object->meta.name_space, take_other, &search);
@@ -292,6 +299,7 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 		.snapshot = snapshot,
 		.class = snapshot->has_class ? find_class(item, snapshot->class_name) : NULL,
 		.volume = snapshot_find_volume(item, claim),
+		.managed_by = snapshotter_of(item)->options.managed_by,
 	};
 	struct failure why = { .error = 0 };
 	int r = check_sources(snapshot, sources.class, claim, sources.volume, &why);
@@ -304,7 +312,8 @@ static void make_content(struct snapshot_item *item, const struct volume_snapsho
 		choose_class(item, snapshot, sources.volume);
 		return;
 	}
-	if (!claim->meta.deletes && !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE)) {
+	if (!is_in_cluster(item) && !claim->meta.deletes &&
+	    !object_has_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE)) {
 		r = snapshot_with_finalizer(claim, FINALIZER_CLAIM_AS_SOURCE, &made);
 		work_item_update(&item->work, r, claim, made);
 		return;

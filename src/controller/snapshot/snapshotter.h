@@ -76,6 +76,9 @@ struct snapshotter_options {
 	const struct snapshot_backend *backend;
 	void *backend_userdata;
 	bool are_groups; /* it is one of VolumeGroupSnapshots */
+	/* The node of a cluster that makes the snapshots: stands on contents as a label. Claims are
+	 * not written then, which no node may. NULL: this is the only node. */
+	const char *managed_by;
 };
 
 struct snapshotter;
