@@ -10,6 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
+#include "object/json/json.h"
+#include "object/kinds/volume_source.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -157,6 +160,52 @@ static void check_stats(struct life *life, const struct volume_request *request)
 		say(life, r != -EOPNOTSUPP, "stats", "%s", failure.text);
 }
 
+/* ---- slots for StorageClasses ---- */
+
+struct class_life {
+	struct life *life;
+	unsigned int slots; /* that its settings grant */
+	struct exec_class_call volume, clone;
+};
+
+/* Of those that are granted. */
+static void call_class_twice(const struct class_life *life, const struct exec_class_call *call,
+			     enum exec_slot slot)
+{
+	for (int i = 0; i < 2 && life->slots & 1U << slot; i++) {
+		struct failure failure = { .error = 0 };
+		int r = exec_class_run(call, slot, NULL, &failure);
+
+		say(life->life, r < 0, exec_slot_name(slot), "%s%s", r < 0 ? failure.text : "ok",
+		    r < 0 && i > 0 ? ": the same request again fails" : "");
+		if (r < 0)
+			return;
+	}
+}
+
+static void check_deleted(const struct class_life *life)
+{
+	struct failure failure;
+
+	call_class_twice(life, &life->volume, EXEC_DELETE);
+	if (!(life->slots & 1U << EXEC_DELETE) || !(life->slots & 1U << EXEC_SNAPSHOT) ||
+	    exec_class_run(&life->volume, EXEC_SNAPSHOT, NULL, &failure) < 0)
+		return;
+	say(life->life, true, "delete", "it says ok, and a snapshot of the volume is still taken");
+	call_class_twice(life, &life->volume, EXEC_DELETE_SNAPSHOT);
+}
+
+static void end_class(const struct class_life *life)
+{
+	call_class_twice(life, &life->volume, EXEC_EXPAND);
+	call_class_twice(life, &life->volume, EXEC_SNAPSHOT);
+	call_class_twice(life, &life->clone, EXEC_CLONE);
+	if (life->slots & 1U << EXEC_CLONE)
+		call_class_twice(life, &life->clone, EXEC_DELETE);
+	call_class_twice(life, &life->volume, EXEC_DELETE_SNAPSHOT);
+	check_deleted(life);
+}
+
 /* What was made for the test alone. */
 static void clear(const struct exec_step *step)
 {
@@ -169,23 +218,65 @@ static void clear(const struct exec_step *step)
 	(void) remove_empty_parents(root_fd, step->staging_path, 0, NULL);
 }
 
+static void live_on_node(struct life *life, const struct volume_request *request)
+{
+	bool is_staged = false;
+
+	if (set_up(life, "stage", life->step.staging_path, &is_staged) >= 0)
+		check_publish(life, is_staged);
+	check_stats(life, request);
+	(void) call_slot(life, "expand", NULL, NULL);
+	take_down(life, "unpublish", life->step.target_path);
+	take_down(life, "unstage", life->step.staging_path);
+}
+
+static int run_life(struct life *life, const struct volume_request *request, const char *clone,
+		    struct failure *reterr)
+{
+	const struct persistent_volume *pv = spec_pv(request->spec);
+	cleanup_json struct cJSON *options = flex_source_options(pv->program.flex);
+	cleanup(exec_program_done) struct exec_program program = { .path = NULL };
+	const struct exec_class_call call = { .host = request->host,
+					      .driver = pv->program.flex->driver,
+					      .storage_class = pv->storage_class,
+					      .volume = life->step.handle,
+					      .snapshot = "snapshot-plugin-test",
+					      .fs_type = pv->program.flex->fs_type,
+					      .options = options,
+					      .bytes = quantity_value(&pv->capacity) };
+	struct class_life class = { .life = life, .volume = call, .clone = call };
+	int r = exec_program_find(life->step.name, &program, reterr);
+
+	if (r < 0)
+		return r;
+	class.slots = program.slots;
+	class.clone.volume = clone;
+	class.clone.snapshot = NULL;
+	if (class.slots & 1U << EXEC_SNAPSHOT)
+		class.clone.source_snapshot = call.snapshot;
+	else
+		class.clone.source_volume = call.volume;
+	if (call_slot(life, "probe", NULL, NULL) < 0)
+		return 0;
+	call_class_twice(&class, &call, EXEC_CREATE);
+	live_on_node(life, request);
+	end_class(&class);
+	return 0;
+}
+
 int exec_life_run(const struct volume_request *request, exec_life_fn *fn, void *userdata,
 		  struct failure *reterr)
 {
 	struct life life = { .say = fn, .userdata = userdata };
-	bool is_staged = false;
+	cleanup_free char *clone = NULL;
 	int r;
 
 	assert(request && request->pod_uid && fn);
 	r = exec_step_init(&life.step, request, true, reterr);
-	if (r == 0 && call_slot(&life, "probe", NULL, NULL) >= 0) {
-		if (set_up(&life, "stage", life.step.staging_path, &is_staged) >= 0)
-			check_publish(&life, is_staged);
-		check_stats(&life, request);
-		(void) call_slot(&life, "expand", NULL, NULL);
-		take_down(&life, "unpublish", life.step.target_path);
-		take_down(&life, "unstage", life.step.staging_path);
-	}
+	if (r == 0 && !(clone = new_text("%s-clone", life.step.handle)))
+		r = failed(reterr, -ENOMEM, "cannot try plugin '%s'", life.step.name);
+	if (r == 0)
+		r = run_life(&life, request, clone, reterr);
 	if (r == 0) {
 		clear(&life.step);
 		r = life.wrong;
