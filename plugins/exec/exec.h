@@ -127,8 +127,8 @@ stage_list_fn exec_new_device_mounter, exec_new_device_unmounter, exec_new_mount
 typedef void exec_life_fn(void *userdata, bool is_wrong, const char *call, const char *text);
 
 /**
- * exec_life_run - probe, stage, publish, stats, expand, unpublish, unstage [blocks]; before and after
- * it the slots for StorageClasses that its settings grant
+ * exec_life_run - probe, stage, publish, stats, expand, unpublish, unstage [blocks]; before and
+ * after it the slots for StorageClasses that its settings grant
  * @request: as for a set-up of a PersistentVolume's volume; its host's root directory is used by
  *           nothing else, in a mount namespace of the caller's
  *
