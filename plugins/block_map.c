@@ -65,8 +65,7 @@ static int bind_device(const struct place *bind_file, int device_fd, dev_t numbe
 		return bind_at(device_fd, file_fd, &(struct mount_attributes){ 0 }, reterr);
 	if (S_ISBLK(facts.mode) && facts.special == number)
 		return 0;
-	return failed_plain(reterr, -EBUSY, "'%s' shows something else than the device",
-			    bind_file->path);
+	return failed_plain(reterr, -EBUSY, "'%s' is mapped to another device", bind_file->path);
 }
 
 /* The kernel does not give a device's number away while a loop device holds it. */

@@ -103,10 +103,10 @@ int csi_new_device_mapper(const struct volume_request *request, struct stage_lis
 			  struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
+		LOOP_STAGE("call GetCapabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the staging directory", prepare_device),
-		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
-		WORKER_STAGE("look at what it staged", end_stage),
+		LOOP_STAGE("call NodeStageVolume", csi_step_start_stage),
+		WORKER_STAGE("check what was staged", end_stage),
 	};
 	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,
 						     take_device_place, .secret = CSI_SECRET_STAGE);
@@ -216,9 +216,9 @@ int csi_new_block_mapper(const struct volume_request *request, struct stage_list
 			 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
+		LOOP_STAGE("call GetCapabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the device's directory", prepare_target),
-		LOOP_STAGE("have the driver publish it", start_publish),
+		LOOP_STAGE("call NodePublishVolume", start_publish),
 		WORKER_STAGE("map the device", map_device),
 	};
 	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_mapper, mapper_free,
@@ -263,7 +263,7 @@ int csi_new_block_unmapper(const struct volume_request *request, struct stage_li
 	static const struct stage stages[] = {
 		WORKER_STAGE("unmap the device", unmap_device),
 		WORKER_STAGE("read what was published", recall_pod_device),
-		LOOP_STAGE("have the driver unpublish it", csi_step_start_unpublish),
+		LOOP_STAGE("call NodeUnpublishVolume", csi_step_start_unpublish),
 		WORKER_STAGE("clear the target", clear_pod_device),
 	};
 	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_mapper, mapper_free,
@@ -302,7 +302,7 @@ int csi_new_device_unmapper(const struct volume_request *request, struct stage_l
 	static const struct stage stages[] = {
 		WORKER_STAGE("release the device", remove_map),
 		WORKER_STAGE("read what was staged", csi_step_recall),
-		LOOP_STAGE("have the driver unstage it", csi_step_start_unstage),
+		LOOP_STAGE("call NodeUnstageVolume", csi_step_start_unstage),
 		WORKER_STAGE("clear the staging directory", clear_device),
 	};
 	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,

@@ -75,10 +75,10 @@ static int add_token(struct cJSON *tokens, const struct csi_volume *volume,
 static int check_tokens(const struct csi_volume *volume, struct failure *reterr)
 {
 	if (!volume->host->tokens)
-		return failed_plain(reterr, -EOPNOTSUPP,
-				    "driver '%s' wants service account tokens, and none "
-				    "are issued here",
-				    volume->driver);
+		return failed_plain(
+			reterr, -EOPNOTSUPP,
+			"driver '%s' requires service account tokens, and none are issued here",
+			volume->driver);
 	if (!volume->account)
 		return failed_plain(reterr, -ENOKEY, "serviceaccount '%s/%s' not found",
 				    volume->pod->meta.name_space,

@@ -66,8 +66,7 @@ int csi_data_read(const struct csi_place *place, struct vol_data *ret, struct fa
 	if (r == -ENOENT)
 		return is_target_there(place)
 			       ? failed_plain(reterr, -ENOENT,
-					      "'%s/%s' is missing: it says which "
-					      "volume this is",
+					      "'%s/%s' is missing: it records which volume this is",
 					      place->host->root_dir, place->data_path)
 			       : -ENODATA;
 	return r < 0 ? r : vol_data_parse(text, length, place->kind, ret, reterr);
@@ -93,7 +92,7 @@ int csi_target_remove(const struct csi_place *place, struct failure *reterr)
 		return remove_directory(&target, reterr);
 	if (S_ISREG(facts.mode) && facts.bytes == 0)
 		return remove_file(&target, reterr);
-	return failed_plain(reterr, -ENOTEMPTY, "'%s' is not an empty directory: it stays",
+	return failed_plain(reterr, -ENOTEMPTY, "'%s' is not an empty directory: not removed",
 			    target.path);
 }
 

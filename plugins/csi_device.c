@@ -66,10 +66,10 @@ int csi_new_device_mounter(const struct volume_request *request, struct stage_li
 			   struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
+		LOOP_STAGE("call GetCapabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the staging directory", prepare_staging),
-		LOOP_STAGE("have the driver stage it", csi_step_start_stage),
-		WORKER_STAGE("look at what it staged", check_staging),
+		LOOP_STAGE("call NodeStageVolume", csi_step_start_stage),
+		WORKER_STAGE("check what was staged", check_staging),
 	};
 	static const struct csi_slot slot =
 		CSI_SLOT(stages, struct csi_step, csi_step_free, take_staging_place,
@@ -119,7 +119,7 @@ int csi_new_device_unmounter(const struct volume_request *request, struct stage_
 {
 	static const struct stage stages[] = {
 		WORKER_STAGE("read what was staged", csi_step_recall),
-		LOOP_STAGE("have the driver unstage it", csi_step_start_unstage),
+		LOOP_STAGE("call NodeUnstageVolume", csi_step_start_unstage),
 		WORKER_STAGE("clear the staging directory", csi_step_clear),
 	};
 	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,

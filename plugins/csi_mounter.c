@@ -105,7 +105,7 @@ static int check_target(const struct csi_step *step, struct stage_report *report
 	report->error_class = ERROR_UNCERTAIN;
 	if (r == -ENOENT)
 		return failed_plain(&report->failure, -ENOENT,
-				    "driver '%s' says that '%s' is published, and there is nothing",
+				    "driver '%s' reports '%s' as published, but nothing is there",
 				    step->volume.driver, step->target_path);
 	if (r < 0)
 		return r;
@@ -216,10 +216,10 @@ int csi_new_mounter(const struct volume_request *request, struct stage_list *ret
 		    struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		LOOP_STAGE("query the driver's capabilities", csi_step_start_request),
+		LOOP_STAGE("call GetCapabilities", csi_step_start_request),
 		WORKER_STAGE("prepare the volume", prepare_volume),
-		LOOP_STAGE("have the driver publish it", start_publish),
-		WORKER_STAGE("look at what it published", check_place),
+		LOOP_STAGE("call NodePublishVolume", start_publish),
+		WORKER_STAGE("check what was published", check_place),
 		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,
@@ -239,7 +239,7 @@ int csi_new_unmounter(const struct volume_request *request, struct stage_list *r
 {
 	static const struct stage stages[] = {
 		WORKER_STAGE("read what was published", csi_step_recall),
-		LOOP_STAGE("have the driver unpublish it", csi_step_start_unpublish),
+		LOOP_STAGE("call NodeUnpublishVolume", csi_step_start_unpublish),
 		WORKER_STAGE("clear the target", csi_step_clear),
 	};
 	static const struct csi_slot slot = CSI_SLOT(stages, struct csi_step, csi_step_free,

@@ -30,10 +30,8 @@ int csi_staging_path(const char *driver, const char *handle, char **ret, struct 
 
 	assert(driver && handle && ret);
 	if (!layout_is_component(driver) || *handle == '\0')
-		return failed_plain(
-			reterr, -EINVAL,
-			"volume '%s' of driver '%s' has no place: both must have a name", handle,
-			driver);
+		return failed_plain(reterr, -EINVAL, "volume '%s' of driver '%s': both need a name",
+				    handle, driver);
 	if (csi_hash_text(handle, hash) < 0 ||
 	    asprintf(ret, CSI_BASE "/%s/%s/globalmount", driver, hash) < 0)
 		return failed(reterr, -ENOMEM, "cannot build the staging path of '%s'", handle);

@@ -250,7 +250,7 @@ static int empty_dir_new_mounter(const struct volume_request *request, struct st
 				 struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		WORKER_STAGE("look at the directory", check_directory),
+		WORKER_STAGE("check the directory", check_directory),
 		WORKER_STAGE("make the volume", make_volume),
 		WORKER_STAGE("limit its size", limit_size),
 		WORKER_STAGE("apply ownership", own_volume),

@@ -48,7 +48,7 @@ int file_tokens_add(struct file_tokens *tokens, const struct cJSON *item, mode_t
 	assert(tokens && tokens->pod && payload);
 	if (!tokens->source)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "no tokens of service accounts are issued here");
+				    "service account tokens are not issued here");
 	if (!tokens->service_account)
 		return failed_plain(reterr, -ENOENT, "serviceaccount \"%s\" not found",
 				    tokens->pod->pod->service_account_name);

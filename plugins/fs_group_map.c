@@ -13,9 +13,10 @@ void fs_group_map_refused(const char *volume_name, const struct failure *why,
 			  struct stage_report *report)
 {
 	assert(volume_name && why && report);
-	stage_event_add(report, false, "Warning", "VolumeIdmapRefused",
-			"the files of volume '%s' are given to the group one by one: %s",
-			volume_name, why->text);
+	stage_event_add(
+		report, false, "Warning", "VolumeIdmapRefused",
+		"volume '%s': changing the group of each file, without an id-mapped mount: %s",
+		volume_name, why->text);
 }
 
 int fs_group_map_open(const struct plugin_host *host, const char *volume_name, gid_t from, gid_t to,

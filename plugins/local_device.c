@@ -191,7 +191,7 @@ static void settle_image(const struct device_mounter *mounter)
 			  PATH_NO_SYMLINKS_ANY_MOUNT, &failure);
 	r = fd < 0 ? fd : local_image_settle(&mounter->source, mounter->image_fd, fd, &failure);
 	if (r < 0)
-		log_message(LOG_WARNING, "the file system in '%s' stays as large as it is: %s",
+		log_message(LOG_WARNING, "cannot grow the file system in '%s': %s",
 			    mounter->source.path, failure.text);
 }
 
@@ -231,7 +231,7 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 	static const struct stage stages[] = {
 		WORKER_STAGE("look up the source", find_device),
 		WORKER_STAGE("prepare the staging directory", prepare_staging),
-		WORKER_STAGE("look what is on the device", probe_content),
+		WORKER_STAGE("probe the device", probe_content),
 		WORKER_STAGE("mount the device", mount_device),
 	};
 	struct device_mounter *mounter;
@@ -392,7 +392,7 @@ int local_new_device_unmounter(const struct volume_request *request, struct stag
 			       struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		WORKER_STAGE("look for other mounts of the device", check_references),
+		WORKER_STAGE("check for other mounts of the device", check_references),
 		WORKER_STAGE("unmount the device", unmount_device),
 		WORKER_STAGE("check that the device is free", check_device_is_free),
 	};

@@ -39,7 +39,7 @@ int local_image_settle(const struct local_source *source, int image_fd, int moun
 
 	/* It works as long as nothing else fills the file system beneath. */
 	if (r < 0)
-		log_message(LOG_WARNING, "the blocks of image '%s' cannot be taken: %s",
+		log_message(LOG_WARNING, "cannot allocate the blocks of image '%s': %s",
 			    source->path, strerror(-r));
 	r = local_image_attach(source, image_fd, &device_fd, device, reterr);
 	if (r == 0 && (r = loop_device_grow(device_fd)) < 0)

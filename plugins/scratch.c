@@ -114,8 +114,8 @@ static void note_identity(const struct scratch *scratch)
 
 	(void) snprintf(text, sizeof(text), "tmpfs %016llx\n", (unsigned long long) identity);
 	if (fd >= 0 && identity != 0 && pwrite(fd, text, IDENTITY_BYTES, 0) != IDENTITY_BYTES)
-		log_message(LOG_WARNING, "cannot note which memory is at '%s': %s",
-			    scratch->place.path, strerror(errno));
+		log_message(LOG_WARNING, "cannot record the tmpfs at '%s': %s", scratch->place.path,
+			    strerror(errno));
 }
 
 /* Is the tmpfs at @fd another one than the volume's? */

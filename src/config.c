@@ -199,7 +199,7 @@ static const char *option_complaint(int chosen)
 	bool known = (optopt > 0 && optopt < (int) config_row_count) || optopt >= OPTION_HELP;
 
 	if (chosen == ':')
-		return "a value is missing after";
+		return "a value must follow";
 	return known ? "no value is taken by the option in" : "unknown option";
 }
 

@@ -197,7 +197,7 @@ static void report_ready(void *userdata)
 static int on_ready_late(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	const struct ready_notice *notice = userdata;
-	struct failure why = { .text = "podvold is busy with others" };
+	struct failure why = { .text = "the sync loop has not reached them yet" };
 
 	if (!agent_is_ready(notice->agent)) {
 		log_message(LOG_WARNING,

@@ -68,7 +68,7 @@ static int new_mounter(const struct volume_request *request, struct stage_list *
 		       struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		{ .name = "look at the directory", .place = STAGE_WORKER, .run = look },
+		{ .name = "check the directory", .place = STAGE_WORKER, .run = look },
 		{ .name = "mount the tmpfs", .place = STAGE_WORKER, .run = make },
 		{ .name = "mark it ready", .place = STAGE_WORKER, .run = mark_ready },
 	};

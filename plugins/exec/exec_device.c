@@ -45,7 +45,7 @@ int exec_new_device_mounter(const struct volume_request *request, struct stage_l
 {
 	static const struct stage stages[] = {
 		WORKER_STAGE("probe the plugin", exec_step_probe),
-		WORKER_STAGE("have the plugin stage it", stage_volume),
+		WORKER_STAGE("call the plugin's stage", stage_volume),
 	};
 
 	return exec_step_begin(request, stages, ARRAY_SIZE(stages), true, ret, reterr);
@@ -71,7 +71,7 @@ int exec_new_device_unmounter(const struct volume_request *request, struct stage
 {
 	static const struct stage stages[] = {
 		WORKER_STAGE("unmount the staging directory", unmount_staging),
-		WORKER_STAGE("have the plugin unstage it", unstage_volume),
+		WORKER_STAGE("call the plugin's unstage", unstage_volume),
 	};
 
 	return exec_step_begin(request, stages, ARRAY_SIZE(stages), false, ret, reterr);

@@ -70,7 +70,7 @@ static bool is_same(struct life *life, const char *name, int first, int second)
 	if (first == second)
 		return true;
 	if (second >= 0) /* else it was said */
-		say(life, true, name, "the same request again is answered by another status");
+		say(life, true, name, "the same request again gets another status");
 	else
 		say(life, true, name,
 		    "the same request again fails: podvold repeats it after a "

@@ -140,8 +140,8 @@ int exec_new_mounter(const struct volume_request *request, struct stage_list *re
 		     struct failure *reterr)
 {
 	static const struct stage stages[] = {
-		WORKER_STAGE("have the plugin publish it", publish_volume),
-		WORKER_STAGE("have the plugin expand it", exec_step_expand),
+		WORKER_STAGE("call the plugin's publish", publish_volume),
+		WORKER_STAGE("call the plugin's expand", exec_step_expand),
 		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,
@@ -192,7 +192,7 @@ int exec_new_unmounter(const struct volume_request *request, struct stage_list *
 {
 	static const struct stage stages[] = {
 		WORKER_STAGE("unmount the volume", unmount_target),
-		WORKER_STAGE("have the plugin unpublish it", unpublish_volume),
+		WORKER_STAGE("call the plugin's unpublish", unpublish_volume),
 	};
 
 	assert(request->pod_uid);

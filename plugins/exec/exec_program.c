@@ -66,7 +66,8 @@ static int take_capabilities(const struct cJSON *list, uint64_t *ret, struct fai
 		cap_value_t value;
 
 		if (cap_from_name(name, &value) < 0)
-			return failed_plain(reterr, -EINVAL, "capabilities: '%s' is not one", name);
+			return failed_plain(reterr, -EINVAL,
+					    "capabilities: unknown capability '%s'", name);
 		*ret |= UINT64_C(1) << value;
 	}
 	return 0;

@@ -70,8 +70,8 @@ static int gather_facts(struct exec_step *step, const struct volume_request *req
 
 	if (flex->has_secret)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "volume '%s': a secretRef is not passed on to plugins: name a "
-				    "file of root's in the options",
+				    "volume '%s': secretRef is not supported: name a file that "
+				    "only root can read in the options",
 				    spec->name);
 	step->is_inline = !pv;
 	step->expand_bytes = pod_target_growth(request);

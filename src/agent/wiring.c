@@ -525,7 +525,7 @@ int agent_open_ledger(struct agent *agent, struct failure *reterr)
 	if (r < 0)
 		return r;
 	r = takeover_new(&agent->holds, &agent->takeover);
-	return r < 0 ? failed(reterr, r, "cannot keep what others left") : 0;
+	return r < 0 ? failed(reterr, r, "cannot record foreign volumes") : 0;
 }
 
 int agent_end_hand_back(struct agent *agent, struct failure *reterr)
@@ -572,12 +572,12 @@ int agent_open_tokens(struct agent *agent, struct failure *reterr)
 	(void) snprintf(url, sizeof(url), "https://%s", config->node_name);
 	r = renewals_new(&renewals, &agent->own.tokens.renewals);
 	if (r < 0)
-		return failed(reterr, r, "cannot keep the times of renewals");
+		return failed(reterr, r, "cannot schedule token renewals");
 	if (cluster_mode(agent))
 		return 0; /* its server issues them */
 	r = token_issuer_new(&options, &agent->own.tokens.issuer, &why);
 	if (r < 0) {
-		log_message(LOG_ERR, "no tokens of service accounts are issued: %s", why.text);
+		log_message(LOG_ERR, "service account tokens are not issued here: %s", why.text);
 		return 0;
 	}
 	agent->host.tokens = token_issuer_source(agent->own.tokens.issuer);

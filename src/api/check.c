@@ -104,8 +104,7 @@ static void answer(struct exchange *exchange, const struct object *pod, const st
 	else if (exchange->may_wait)
 		start_write_check(exchange, pod, agent_check(exchange->agent, pod, NULL));
 	else
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS, REPLY_BUSY);
 }
 
 void check_post(struct exchange *exchange)

@@ -290,8 +290,7 @@ bool exchange_may_wait(struct exchange *exchange)
 	bool may_wait = exchange->may_wait;
 
 	if (!may_wait)
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait already: try again later");
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS, REPLY_BUSY);
 	return may_wait;
 }
 

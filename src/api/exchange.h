@@ -149,6 +149,10 @@ int print_object(struct agent *agent, const struct object *object, char **ret);
 struct cJSON *shown_tree(struct agent *agent, const struct object *object);
 /* One object; as Table a table of one row. */
 void reply_object(struct exchange *exchange, int status, const struct object *object);
+#define REPLY_BUSY "too many pending requests: try again later"
+#define REPLY_NO_TLS                                                                               \
+	"podvold does not listen for TLS: start it with --listen=127.0.0.1:6443, or put "          \
+	"'listen: 127.0.0.1:6443' into its configuration"
 void reply_refusal(struct exchange *exchange, enum api_refusal refusal, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

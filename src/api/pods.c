@@ -139,8 +139,7 @@ static void begin_wait(struct pod_wait *wait)
 		return;
 	}
 	if (r == -ENOBUFS)
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many requests wait for pods: try again later");
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS, REPLY_BUSY);
 	else
 		refuse_failed_wait(exchange, wait, r, NULL);
 	free(wait);

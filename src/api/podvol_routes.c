@@ -21,13 +21,14 @@ static const struct route_parameter parameters[] = {
 	{ "namespace", SCHEMA_STRING, false, "Only rows of this namespace." },
 	{ "pod", SCHEMA_STRING, false, "Only rows of this pod: NAMESPACE/NAME." },
 	/* of some paths */
-	{ "allowWatchBookmarks", SCHEMA_BOOL, false, "Of Kubernetes' clients; no view has any." },
+	{ "allowWatchBookmarks", SCHEMA_BOOL, false,
+	  "Accepted from Kubernetes' clients; views have no labels." },
 	{ "after", SCHEMA_INTEGER, false, "The sequence after which a watch begins; 0: with all." },
 	{ "container", SCHEMA_STRING, false, "One container of the pod; else all." },
-	{ "dryRun", SCHEMA_STRING, false, "Refused with the reason: nothing is tried here." },
+	{ "dryRun", SCHEMA_STRING, false, "Not supported: refused with the reason." },
 	{ "fieldValidation", SCHEMA_STRING, false,
 	  "What happens to unknown fields: Ignore, Warn or Strict." },
-	{ "for", SCHEMA_STRING, false, "mounted, which is meant without it, or unmounted." },
+	{ "for", SCHEMA_STRING, false, "mounted (default) or unmounted." },
 	{ "format", SCHEMA_STRING, false,
 	  "json, which is meant without it; the answers of all others are in the words of the "
 	  "runtime that they name, and not described here." },
@@ -169,7 +170,7 @@ static const struct schema reason_schema = SCHEMA_OF(PODVOL_PACKAGE, "UnfitReaso
 	"Why a pod does not fit a node.",
 	STRING("plugin", REQUIRED, "The scheduler plugin that reports it."),
 	STRING("reason", REQUIRED, "In its words."),
-	BOOL("resolvable", REQUIRED, "Might the removal of other pods help?"),
+	BOOL("resolvable", REQUIRED, "Whether removing other pods could help."),
 );
 
 static const struct schema warning_schema = SCHEMA_OF(PODVOL_PACKAGE, "WriteWarning",
@@ -290,7 +291,7 @@ const struct route podvol_routes[] = {
 	ROUTE(GET, "podvol/v1/threads", views_threads, "listThreads",
 	      "Threads whose work may hang.", .rows = &view_thread_columns),
 	ROUTE(GET, "podvol/v1/strangers", views_foreign_volumes, "listForeignVolumes",
-	      "What was there at the start and podvold knows nothing of.",
+	      "Foreign volumes that were there at the start.",
 	      .rows = &view_foreign_volume_columns),
 	ROUTE(GET, "podvol/v1/events", views_volume_events, "listVolumeEvents",
 	      "What happened to volumes.", TAKES("watch", "after", "allowWatchBookmarks"),

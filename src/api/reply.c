@@ -372,7 +372,7 @@ void reply_error(struct exchange *exchange, int error, const struct reply_detail
 		break;
 	case -ECANCELED:
 		refusal = API_SERVICE_UNAVAILABLE;
-		(void) snprintf(message, sizeof(message), "podvold is stopping");
+		(void) snprintf(message, sizeof(message), "podvold is shutting down");
 		break;
 	default:
 		(void) snprintf(message, sizeof(message), "%s \"%s\" was not stored: %s",

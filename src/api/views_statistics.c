@@ -51,8 +51,7 @@ void views_statistics(struct exchange *exchange)
 	if (r < 0) {
 		free(question);
 		if (r == -ENOBUFS)
-			reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-				      "too many ask for the statistics: try again later");
+			reply_refusal(exchange, API_TOO_MANY_REQUESTS, REPLY_BUSY);
 		else
 			reply_bytes(exchange, 500, NULL, NULL, 0);
 		return;

@@ -134,7 +134,7 @@ int failure_append(struct failure *reterr, const char *format, ...)
 	return reterr->error;
 }
 
-static const struct failure no_memory = { -ENOMEM, "out of memory: what failed was not kept" };
+static const struct failure no_memory = { -ENOMEM, "out of memory: the text of the error is lost" };
 
 const struct failure *failure_keep(const struct failure *failure)
 {

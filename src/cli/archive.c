@@ -222,10 +222,10 @@ static int find_base(struct archive_call *call)
 		return call->base ? EXIT_DONE : cli_failed(cli, -ENOMEM);
 	}
 	if (cli_flag(cli, "directory")) {
-		cli_complain(cli,
-			     "--directory asks no daemon: --since takes the directory of a "
-			     "snapshot then, not '%s'",
-			     since);
+		cli_complain(
+			cli,
+			"with --directory, --since takes the directory of a snapshot, not '%s'",
+			since);
 		return EXIT_USAGE;
 	}
 	return find_snapshot(cli, snapshot_in(since) ?: since, &call->base);
@@ -252,14 +252,14 @@ static int check_unwanted(void *userdata, struct failure *reterr)
 		return 0;
 	escaped = podvol_escape(call->volume);
 	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
-		return failed(reterr, -ENOMEM, "cannot ask who uses it");
+		return failed(reterr, -ENOMEM, "cannot determine who uses it");
 	r = podvol_table_get(call->cli->podvol, path, &uses);
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return failed(reterr, r, "cannot ask who uses it");
+		return failed(reterr, r, "cannot determine who uses it");
 	pod = podvol_table_cell(uses, 0, podvol_table_find(uses, "Pod"));
-	r = failed_plain(reterr, -EBUSY, "pod '%s' has it, or wants it: delete the pod first", pod);
+	r = failed_plain(reterr, -EBUSY, "pod '%s' uses it: delete the pod first", pod);
 	podvol_table_free(uses);
 	return r;
 }
@@ -340,7 +340,8 @@ static int complain(struct archive_call *call, const struct failure *why)
 static bool may_run(struct cli *cli, const char *verb, int stream_fd, const char *stream)
 {
 	if (geteuid() != 0)
-		cli_complain(cli, "%s: only root may read and give all owners and attributes",
+		cli_complain(cli,
+			     "%s: run it as root, which can read and set all owners and attributes",
 			     verb);
 	else if (isatty(stream_fd))
 		cli_complain(cli, "%s: %s is a terminal: the archive goes through it", verb,

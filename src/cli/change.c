@@ -68,8 +68,8 @@ static bool add_change(struct cli *cli, const char *word, const struct cJSON *pr
 		return true;
 	}
 	if (there && strcmp(there, equals + 1) != 0 && !cli_flag(cli, "overwrite")) {
-		cli_complain(cli, "%s: '%s' is '%s' already: --overwrite replaces it", cli->about,
-			     key, there);
+		cli_complain(cli, "%s: '%s' is already '%s': use --overwrite to replace it",
+			     cli->about, key, there);
 		return false;
 	}
 	(void) json_set_string(members, key, equals + 1);

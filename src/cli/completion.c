@@ -104,6 +104,6 @@ int verb_completion(struct cli *cli)
 			return EXIT_DONE;
 		}
 	}
-	return cli_end(cli, EXIT_USAGE, "there is completion for bash, zsh and fish, not for '%s'",
+	return cli_end(cli, EXIT_USAGE, "unknown shell '%s': must be bash, zsh or fish",
 		       cli->arguments[0]);
 }

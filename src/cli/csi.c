@@ -107,7 +107,7 @@ int verb_csi(struct cli *cli)
 	int status;
 
 	if (strcmp(cli->arguments[0], "call") != 0)
-		return cli_end(cli, EXIT_USAGE, "csi '%s': it can only 'call'", cli->arguments[0]);
+		return cli_end(cli, EXIT_USAGE, "csi '%s': must be 'call'", cli->arguments[0]);
 	if (count < 1 || count > 2)
 		return cli_end(cli, EXIT_USAGE,
 			       direct ? "csi call --endpoint PATH takes METHOD and JSON"

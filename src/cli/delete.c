@@ -192,7 +192,7 @@ int verb_delete(struct cli *cli)
 		return cli_end(cli, EXIT_USAGE, "%s cannot be combined with -f",
 			       cli_flag(cli, "all") ? "--all" : "--selector");
 	if (cli->argument_count > 0)
-		return cli_end(cli, EXIT_USAGE, "what -f names needs no '%s' beside it",
+		return cli_end(cli, EXIT_USAGE, "-f cannot be combined with '%s'",
 			       cli->arguments[0]);
 	status = file_list_read(cli, &files);
 	for (size_t i = files.count; i > 0 && status != EXIT_UNREACHABLE; i--) {

@@ -222,10 +222,9 @@ int verb_edit(struct cli *cli)
 	int status = get_named_read(cli, cli->arguments, &request);
 
 	if (status == EXIT_DONE && !isatty(STDIN_FILENO))
-		return cli_end(cli, EXIT_USAGE,
-			       "edit needs a terminal: patch and apply do without");
+		return cli_end(cli, EXIT_USAGE, "edit needs a terminal: use patch or apply");
 	if (status == EXIT_DONE && request.count != 1)
-		return cli_end(cli, EXIT_USAGE, "one object at a time");
+		return cli_end(cli, EXIT_USAGE, "edit takes one object");
 	if (status != EXIT_DONE)
 		return status;
 	get_about(cli, &request, &request.wanted[0]);

@@ -348,7 +348,7 @@ static bool say_deletion(struct cli *cli, const struct cJSON *object)
 	    *since ? " ago" : "");
 	for (; finalizer; finalizer = json_next(finalizer))
 		say(cli, "'%s'%s", json_string(finalizer, ""), json_next(finalizer) ? "," : ".");
-	say(cli, "It goes when those who set them are done.");
+	say(cli, "It is removed once they are.");
 	return true;
 }
 

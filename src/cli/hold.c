@@ -42,7 +42,7 @@ int verb_hold(struct cli *cli)
 	if (!read_pid(cli, &hold.pid))
 		return EXIT_USAGE;
 	if (hold.pid && hold.cgroup)
-		return cli_end(cli, EXIT_USAGE, "--pid and --cgroup exclude each other");
+		return cli_end(cli, EXIT_USAGE, "--pid cannot be combined with --cgroup");
 	pod = cli_pod(cli, cli->arguments[0]);
 	r = podvol_hold_add(cli->podvol, pod, &hold, &id);
 	if (r < 0)

@@ -30,7 +30,7 @@ int verb_plugin(struct cli *cli)
 
 	if (strcmp(cli->arguments[0], "test") != 0)
 		return cli_end(cli, EXIT_USAGE,
-			       "'%s' is not test: podvolctl plugin test NAME DIRECTORY",
+			       "plugin '%s': must be 'test': podvolctl plugin test NAME DIRECTORY",
 			       cli->arguments[0]);
 	wrong = plugin_direct_test(&test, &why);
 	if (wrong < 0)

@@ -197,7 +197,8 @@ int podvol_pod_wait_request(struct podvol *podvol, const char *pod, enum podvol_
 	case PODVOL_UNMOUNTED:
 		return make_request(podvol, pod, "wait?for=unmounted", timeout_msec, ret);
 	}
-	return podvol ? handle_failed(podvol, -EINVAL, "there is nothing else to wait for")
+	return podvol ? handle_failed(podvol, -EINVAL,
+				      "only PODVOL_MOUNTED and PODVOL_UNMOUNTED can be waited for")
 		      : -EINVAL;
 }
 

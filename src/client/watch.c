@@ -235,7 +235,8 @@ static int take_error(struct podvol_watch *watch, const struct cJSON *object)
 	(void) json_int64(json_get(object, "code"), &code);
 	if (code == 410)
 		return forget(watch);
-	return pause_because(watch, json_string(json_get(object, "message"), "the watch broke"));
+	return pause_because(watch,
+			     json_string(json_get(object, "message"), "the watch was interrupted"));
 }
 
 /* Return: 0 go on; 1 the stream is to be left; negative: over. */
@@ -254,7 +255,7 @@ static int take_line(struct podvol_watch *watch, const char *line, size_t length
 	const char *type;
 
 	if (json_parse(line, length, &limits, &tree, NULL) < 0)
-		return end(watch, -EPROTO, "what the watch brings is not an event");
+		return end(watch, -EPROTO, "the watch returned something that is not an event");
 	type = json_text(tree, "type");
 	object = json_get(tree, "object");
 	if (!object || *type == '\0')

@@ -190,7 +190,7 @@ static void go_on_with_pod(struct pod_mounts *owner, const struct object *pod);
 
 static void on_checked(struct worker_job *job)
 {
-	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
+	static const struct failure stopping = { -ECANCELED, "podvold is shutting down" };
 	struct container_mounts_call *call = (struct container_mounts_call *) job;
 	cleanup_container_plan struct container_plan *plan = NULL;
 	struct failure why = call->was_run ? call->failure : stopping;
@@ -340,7 +340,7 @@ static void explain_silence(const struct container_mounts_call *call, struct fai
 {
 	const struct container_mounts_call *first;
 	char stack[THREAD_STACK_BYTES] = "";
-	const char *what = call->subpaths ? "binding the sub-paths" : "looking at the volumes";
+	const char *what = call->subpaths ? "binding the sub-paths" : "inspecting the volumes";
 
 	DL_FOREACH2(call->owner->plans, first, next)
 	if (first->on_worker && strcmp(first->pod->meta.uid, call->pod->meta.uid) == 0)

@@ -22,7 +22,7 @@ static int check_flags(const struct planned_mount *mount, struct failure *reterr
 	if (!mount->read_only || !(mount->noexec || mount->nosuid || mount->nodev))
 		return 0;
 	return failed_plain(reterr, -EOPNOTSUPP,
-			    "docker has no word to keep %s of the read-only mount '%s'",
+			    "docker cannot keep %s of the read-only mount '%s'",
 			    mount->noexec   ? "noexec"
 			    : mount->nosuid ? "nosuid"
 					    : "nodev",
@@ -62,7 +62,7 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 	source = word_field("source", mount->host_path);
 	target = word_field("target", mount->container_path);
 	if (!source || !target)
-		return failed(reterr, -ENOMEM, "cannot write a word");
+		return failed(reterr, -ENOMEM, "cannot write an argument");
 	return words_add(words, reterr, "--mount=type=bind,%s,%s,bind-propagation=%s%s%s", source,
 			 target, mount_propagation_option(mount->propagation),
 			 mount->read_only ? ",readonly" : "",

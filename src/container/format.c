@@ -33,7 +33,7 @@ const struct container_format container_formats[] = {
 	},
 	{
 		.name = "podman",
-		.help = "words for podman run",
+		.help = "arguments for podman run",
 		.of_one = true,
 		.words = podman_format_words,
 	},
@@ -49,7 +49,7 @@ const struct container_format container_formats[] = {
 	},
 	{
 		.name = "docker",
-		.help = "words for docker run",
+		.help = "arguments for docker run",
 		.of_one = true,
 		.words = docker_format_words,
 		.refuses_images = true,
@@ -57,7 +57,7 @@ const struct container_format container_formats[] = {
 	},
 	{
 		.name = "nspawn",
-		.help = "words for systemd-nspawn",
+		.help = "arguments for systemd-nspawn",
 		.of_one = true,
 		.words = nspawn_format_words,
 		.refuses_images = true,
@@ -160,7 +160,7 @@ static int print_words(const struct container_format *format, const struct conta
 
 	if (r == 0 && !words.text) {
 		words.text = strdup("");
-		r = words.text ? 0 : failed(reterr, -ENOMEM, "cannot write a word");
+		r = words.text ? 0 : failed(reterr, -ENOMEM, "cannot write an argument");
 	}
 	if (r == 0)
 		*ret = TAKE_PTR(words.text);

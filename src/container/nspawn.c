@@ -22,7 +22,7 @@ static int add_bind(const char *host_path, const char *container_path, bool read
 	cleanup_free char *target = word_escaped(container_path, ":");
 
 	if (!source || !target)
-		return failed(reterr, -ENOMEM, "cannot write a word");
+		return failed(reterr, -ENOMEM, "cannot write an argument");
 	return words_add(words, reterr, "--bind%s=%s:%s%s", read_only ? "-ro" : "", source, target,
 			 idmap ? ":idmap" : "");
 }

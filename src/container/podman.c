@@ -24,7 +24,7 @@ static int add_image(const struct planned_mount *mount, struct words *words, str
 					     : NULL;
 
 	if (!source || !target)
-		return failed(reterr, -ENOMEM, "cannot write a word");
+		return failed(reterr, -ENOMEM, "cannot write an argument");
 	if (missing)
 		return failed_plain(reterr, -EOPNOTSUPP,
 				    "podman cannot express %s of an image volume, which '%s' "
@@ -42,7 +42,7 @@ static int add_mount(const struct planned_mount *mount, struct words *words, str
 	source = word_field("source", mount->host_path);
 	target = word_field("destination", mount->container_path);
 	if (!source || !target)
-		return failed(reterr, -ENOMEM, "cannot write a word");
+		return failed(reterr, -ENOMEM, "cannot write an argument");
 	if (mount->recursive_read_only == RECURSIVE_READ_ONLY_ENABLED)
 		return failed_plain(reterr, -EOPNOTSUPP,
 				    "podman cannot express recursiveReadOnly Enabled, which '%s' "

@@ -406,7 +406,7 @@ static void leave_behind(struct subpath_call *call)
 /* Each caller is notified; those that still wait must not hang on a socket that is not served. */
 struct subpaths *subpaths_free(struct subpaths *subpaths)
 {
-	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
+	static const struct failure stopping = { -ECANCELED, "podvold is shutting down" };
 	static const struct bound_subpaths nothing = { .count = 0 };
 
 	if (!subpaths)

@@ -26,16 +26,16 @@ int words_add(struct words *words, struct failure *reterr, const char *format, .
 	va_end(arguments);
 	if (r < 0) {
 		word = NULL;
-		return failed(reterr, -ENOMEM, "cannot write a word");
+		return failed(reterr, -ENOMEM, "cannot write an argument");
 	}
 	if (strchr(word, '\n'))
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "a path with a line break in it cannot be a word of its own "
-				    "line; the format json has it");
+				    "a path with a line break cannot be an argument on a line of "
+				    "its own: use format json");
 	length = strlen(word);
 	grown = realloc(words->text, words->length + length + 2);
 	if (!grown)
-		return failed(reterr, -ENOMEM, "cannot write a word");
+		return failed(reterr, -ENOMEM, "cannot write an argument");
 	memcpy(grown + words->length, word, length);
 	memcpy(grown + words->length + length, "\n", 2);
 	words->text = grown;

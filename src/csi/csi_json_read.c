@@ -303,7 +303,7 @@ static int read_oneof(struct place *place, const struct cJSON *json,
 	int r;
 
 	if (*which != 0)
-		return wrong(place, "excludes another one that is given");
+		return wrong(place, "cannot be combined with another member that is given");
 	r = read_element(place, json, field, field_member(message, field));
 	if (r == 0)
 		*which = field->id;

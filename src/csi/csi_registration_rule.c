@@ -188,7 +188,7 @@ int registration_check(const struct registration_info *info, const char *socket,
 	assert(info && socket && socket[0] == '/' && owner && ret_version && ret_endpoint);
 	if (strcmp(info->type, "CSIPlugin") != 0)
 		return failed_plain(reterr, -EOPNOTSUPP,
-				    "plugins of type '%.60s' are not served here, only CSIPlugin",
+				    "plugins of type '%.60s' are not supported, only CSIPlugin",
 				    info->type);
 	if (!is_driver_name(info->name))
 		return failed_plain(reterr, -EINVAL, "'%.80s' is not a name of a CSI driver",

@@ -73,10 +73,10 @@ struct csi_registration_watch {
 static void report_limit(struct csi_registration_watch *watch, const char *what, const char *path)
 {
 	if (!watch->told_limit)
-		log_message(LOG_WARNING,
-			    "there are too many %s in plugins_registry: '%s' and others are passed "
-			    "over",
-			    what, path);
+		log_message(
+			LOG_WARNING,
+			"there are too many %s in plugins_registry: '%s' and others are skipped",
+			what, path);
 	watch->told_limit = true;
 }
 

@@ -351,7 +351,7 @@ static const char *why_not_attached(const struct volume_attachment *attachment)
 	if (attachment->has_attach_error)
 		return attachment->attach_error;
 	return attachment->attached ? "its Node does not report it yet"
-				    : "its driver did not say so yet";
+				    : "its driver has not reported it yet";
 }
 
 void volumes_in_use_forget(void *volumes_in_use, const char *unique_name, const char *pod_uid)

@@ -111,8 +111,8 @@ static void print_next(const struct drift *drift, const struct drift_mount *moun
 			"podvold does not unmount what it did not mount; to do: unmount it");
 	else if (mount->data_lost && drift_is_held(drift, mount))
 		(void) snprintf(text, bytes,
-				"its data are gone from here; a container lives, so no empty one "
-				"is put in its place");
+				"its data are gone from here; a container is running, so no empty "
+				"one replaces it");
 	else if (!*drift->options.heals)
 		(void) snprintf(text, bytes, "it stays so (drift: report)");
 	else if (mount->data_lost)

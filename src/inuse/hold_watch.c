@@ -162,7 +162,7 @@ static int open_process(const struct hold *hold, struct hold_identity *ret, int 
 	if (r >= 0 && process_ended(fd))
 		r = -ESRCH;
 	if (r == -ESRCH)
-		return failed_plain(reterr, r, "there is no process %d", (int) hold->pid);
+		return failed_plain(reterr, r, "process %d not found", (int) hold->pid);
 	if (r < 0)
 		return failed(reterr, r, "cannot inspect process %d", (int) hold->pid);
 	*ret_fd = TAKE_FD(fd);
@@ -206,7 +206,7 @@ static int open_directory(const struct hold *hold, struct hold_identity *ret, in
 	fd = open_beneath(root_fd, path, O_RDONLY | O_DIRECTORY, PATH_NO_SYMLINKS_ANY_MOUNT,
 			  reterr);
 	if (fd == -ENOENT || fd == -ENODEV)
-		return failed_plain(reterr, -ESRCH, "there is no cgroup '%s'", hold->cgroup);
+		return failed_plain(reterr, -ESRCH, "cgroup '%s' not found", hold->cgroup);
 	if (fd == -ELOOP || fd == -EXDEV || fd == -ENOTDIR)
 		return refuse_cgroup(hold->cgroup, reterr);
 	if (fd < 0)

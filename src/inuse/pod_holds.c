@@ -38,11 +38,12 @@ static void describe_hold(const struct hold *hold, char text[WHO_BYTES])
 	switch (hold->kind) {
 	case HOLD_PROCESS:
 		process_name(hold->pid, name);
-		(void) snprintf(text, WHO_BYTES, "container '%s' lives: process %d '%s', hold %s",
+		(void) snprintf(text, WHO_BYTES,
+				"container '%s' is running: process %d '%s', hold %s",
 				hold->container, (int) hold->pid, name, hold->id);
 		break;
 	case HOLD_CGROUP:
-		(void) snprintf(text, WHO_BYTES, "container '%s' lives, hold %s: cgroup '%s'",
+		(void) snprintf(text, WHO_BYTES, "container '%s' is running, hold %s: cgroup '%s'",
 				hold->container, hold->id, hold->cgroup);
 		break;
 	case HOLD_EXPLICIT:
@@ -135,7 +136,7 @@ int pod_holds_remove(struct inuse *inuse, const char *pod_uid, const char *id,
 	assert(inuse && pod_uid && id);
 	hold = holds_find(inuse->table, id);
 	if (!hold || strcmp(hold->pod_uid, pod_uid) != 0)
-		return failed_plain(reterr, -ENOENT, "there is no hold '%s' of this pod", id);
+		return failed_plain(reterr, -ENOENT, "the pod has no hold '%s'", id);
 	r = ledger_forget_hold(*inuse->with.ledger, id, reterr);
 	if (r < 0)
 		return -EIO;
@@ -202,7 +203,7 @@ void pod_holds_pod_changed(struct inuse *inuse, const struct object *pod)
 		if (store_epoch_recognizes(inuse, hold, pod))
 			pod_holds_end(inuse, hold, "is listed");
 		else if (status_ends(pod, hold))
-			pod_holds_end(inuse, hold, "is written as terminated");
+			pod_holds_end(inuse, hold, "is reported as terminated");
 		else
 			i++;
 	}
@@ -300,7 +301,7 @@ static int make_hold(const struct hold_request *request, const struct object *po
 	};
 	*ret_fd = -EBADF;
 	if (request->pid && *request->cgroup)
-		return failed_plain(reterr, -EINVAL, "a hold has a pid or a cgroup, not both");
+		return failed_plain(reterr, -EINVAL, "pid cannot be combined with cgroup");
 	if (request->pid < 0 || request->pid > INT_MAX)
 		return failed_plain(reterr, -EINVAL, "%lld is not a process id",
 				    (long long) request->pid);

@@ -86,7 +86,7 @@ static int add_held_back(const struct unstage_view *view, void *userdata)
 	operation_list_add_names(item, to->inuse->with.actual, to->inuse->with.desired,
 				 view->unique_name, view->pod_uid);
 	(void) json_set_string(item, "step", held_step(view));
-	(void) json_set_string(item, "stage", "look for other mount namespaces");
+	(void) json_set_string(item, "stage", "search other mount namespaces");
 	(void) json_set_bool(item, "running", view->searching);
 	(void) json_set_int(item, "attempts", 0);
 	view_set_time(item, "since", view->since_usec);

@@ -101,7 +101,8 @@ void unstage_force_end(struct unstage_force *force, const struct failure *search
 
 void unstage_force_cancel(struct unstage_force *force)
 {
-	static const struct failure why = { .error = -ECANCELED, .text = "podvold stops" };
+	static const struct failure why = { .error = -ECANCELED,
+					    .text = "podvold is shutting down" };
 
 	if (force)
 		force->done(force->userdata, why.error, &force->passed, &why);

@@ -341,7 +341,7 @@ void unstage_gate_search(struct unstage_gate *gate)
 	}
 	search->gate = gate;
 	/* A pool that closes runs no job. */
-	search->result = failed_plain(&search->failure, -ECANCELED, "podvold stops");
+	search->result = failed_plain(&search->failure, -ECANCELED, "podvold is shutting down");
 	search->job.run = run_search;
 	search->job.done = search_done;
 	for (entry = gate->entries; entry && search->count < UNSTAGE_SEARCH_MAX;

@@ -123,7 +123,7 @@ static void search_namespaces(struct volume_users_search *ask)
 		if (ask->holders[i].device == 0 && *ask->pod_uids[i])
 			(void) failed_plain(
 				&ask->failure, -EOPNOTSUPP,
-				"'%s' is no mount, and directories are not searched for",
+				"'%s' is not a mount, and directories are not searched for",
 				ask->queries[i].mount_point);
 }
 

@@ -259,7 +259,7 @@ static void end_job(struct directory_job *job)
 						 job->choice.room_bytes };
 
 	if (!job->was_run)
-		job->error = failed_plain(&job->why, -ECANCELED, "podvold stops");
+		job->error = failed_plain(&job->why, -ECANCELED, "podvold is shutting down");
 	copies_remove(job->copies, &job->copy, job->error);
 	job->done(job->userdata, job->error, job->error < 0 ? NULL : &choice, &job->why);
 	(void) job_free(job);

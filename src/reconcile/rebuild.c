@@ -248,7 +248,7 @@ static int read_candidate(const struct rebuild_input *input, const struct found_
 	if (r < 0)
 		return r == -ENOENT ? -EINVAL : r;
 	if (volume->block ? !plugin->new_block_unmapper : !plugin->new_unmounter)
-		return failed_plain(reterr, -EINVAL, "nothing here can take such a volume down");
+		return failed_plain(reterr, -EINVAL, "no plugin can unmount such a volume");
 	if (!*volume->pod_uid && !is_device_mountable(ret))
 		return failed_plain(reterr, -EINVAL, "such a volume has no device");
 	/* What is left of one: a clean-up of pod directories may remove it. */

@@ -47,8 +47,8 @@ static void report_row(const struct rebuild_report *report, const struct log_sub
 	switch (report->verdict) {
 	case REBUILD_NOT_MOUNTED:
 		log_about(LOG_WARNING, subject,
-			  "volume '%s' of pod uid '%s' was mounted by the last podvold and is no "
-			  "more",
+			  "volume '%s' of pod uid '%s' was mounted before the restart and no "
+			  "longer is",
 			  volume->volume_name, volume->pod_uid);
 		return;
 	case REBUILD_UNFINISHED:
@@ -58,7 +58,7 @@ static void report_row(const struct rebuild_report *report, const struct log_sub
 		return;
 	case REBUILD_UNUSED_DEVICE:
 		log_about(*report->row->device_path ? LOG_NOTICE : LOG_DEBUG, subject,
-			  "the device '%s' of volume '%s' is set up, and no pod has it",
+			  "the device '%s' of volume '%s' is set up, and no pod uses it",
 			  report->row->device_path, volume->volume_name);
 		return;
 	case REBUILD_UNKNOWN_PLUGIN:
@@ -183,7 +183,7 @@ static int rebuild_from(const struct reconstruct_options *options, const struct 
 	if (r >= 0) {
 		r = foreign_volumes_new(&options->foreign, &found, options->foreign_volumes);
 		if (r < 0)
-			(void) failed(reterr, r, "cannot keep what others left");
+			(void) failed(reterr, r, "cannot record foreign volumes");
 	}
 	if (r < 0) {
 		found_list_done(&found);

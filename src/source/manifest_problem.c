@@ -137,7 +137,7 @@ static int report_definition(const struct manifest_definition *definition, const
 	};
 
 	if (key->definitions != definition) {
-		(void) snprintf(text, sizeof(text), "'%s' has it, too, and comes first by name",
+		(void) snprintf(text, sizeof(text), "'%s' defines it as well, and is first by name",
 				key->definitions->entry->name);
 		problem.since_usec = definition->since_usec > key->definitions->since_usec
 					     ? definition->since_usec

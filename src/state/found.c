@@ -43,7 +43,7 @@ static int check_name(const struct vol_data *data, const char *name, struct fail
 {
 	if (strcmp(data->spec_name, name) == 0)
 		return 0;
-	return failed_plain(reterr, -ENOENT, "%s speaks of volume '%s'", VOL_DATA_FILE,
+	return failed_plain(reterr, -ENOENT, "%s names volume '%s'", VOL_DATA_FILE,
 			    data->spec_name);
 }
 
@@ -61,7 +61,7 @@ static int visit_csi(int plugin_fd, const char *name, const struct found_level *
 	if (r == 0 && !directory)
 		return 0;
 	if (r < 0) {
-		(void) failed(&failure, r, "cannot look into it");
+		(void) failed(&failure, r, "cannot open it");
 		volume.is_mount_point = true;
 	} else {
 		volume.is_mount_point = found_is_mounted(dirfd(directory), "mount");
@@ -119,8 +119,7 @@ static int visit_pod(int pods_fd, const char *name, const struct found_level *le
 	next.pod_uid = name;
 	if (result < 0)
 		log_about(LOG_WARNING, &(struct log_subject){ .pod_uid = name },
-			  "passing over the directory of pod uid '%s': %s", name,
-			  strerror(-result));
+			  "skipping the directory of pod uid '%s': %s", name, strerror(-result));
 	if (!pod)
 		return 0;
 

@@ -144,10 +144,10 @@ int found_each(int fd, const char *name, const struct found_level *level, found_
 
 	if (result < 0 && level->pod_uid)
 		log_about(LOG_WARNING, &(struct log_subject){ .pod_uid = level->pod_uid },
-			  "passing over '%s' of pod uid '%s': %s", name, level->pod_uid,
+			  "skipping '%s' of pod uid '%s': %s", name, level->pod_uid,
 			  strerror(-result));
 	else if (result < 0)
-		log_message(LOG_WARNING, "passing over '%s': %s", name, strerror(-result));
+		log_message(LOG_WARNING, "skipping '%s': %s", name, strerror(-result));
 	if (!directory)
 		return 0;
 

@@ -340,7 +340,7 @@ int holds_add(struct holds *holds, const struct hold *fields, const struct hold 
 	if (r < 0)
 		return r;
 	if (find_entry(holds, fields->id))
-		return failed_plain(reterr, -EEXIST, "there is a hold '%s' already", fields->id);
+		return failed_plain(reterr, -EEXIST, "hold '%s' already exists", fields->id);
 	entry = entry_new(fields);
 	if (!entry)
 		return failed(reterr, -ENOMEM, "cannot keep a hold");

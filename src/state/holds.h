@@ -8,7 +8,7 @@
  *
  * A hold ends with its process (pid with start time, so that a reused pid is not taken for it),
  * with the last process of its cgroup (path with the cgroup's id), or, where it names neither, when
- * it is deleted or its container's status is written as terminated. Only the table: it watches
+ * it is deleted or its container's status is reported as terminated. Only the table: it watches
  * nothing and writes nothing. The loop thread only.
  */
 #pragma once
@@ -22,7 +22,7 @@
 #include <uthash.h>
 
 enum hold_kind {
-	HOLD_EXPLICIT, /* until deleted, or until its container is written as terminated */
+	HOLD_EXPLICIT, /* until deleted, or until its container is reported as terminated */
 	HOLD_PROCESS,
 	HOLD_CGROUP,
 	HOLD_KIND_COUNT

@@ -138,7 +138,7 @@ static void finish(struct mount_wait *wait, int error, const struct failure *why
 /* Each client is answered; none may hang on a socket that is no longer served. */
 struct waits *mount_waiters_free(struct waits *waits)
 {
-	static const struct failure stopping = { -ECANCELED, "podvold is stopping" };
+	static const struct failure stopping = { -ECANCELED, "podvold is shutting down" };
 
 	if (!waits)
 		return NULL;

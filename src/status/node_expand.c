@@ -50,7 +50,7 @@ static struct node_expand *node_expand_new(const struct node_expand *from, const
 static void report_unwritten(const char *unique_name, const char *why)
 {
 	log_about(LOG_ERR, &(struct log_subject){ .volume = unique_name },
-		  "the claim cannot say how its volume grows: %s", why);
+		  "the progress of an expansion is not written to the claim: %s", why);
 }
 
 static int edit_claim(void *userdata, const struct object *present, const struct object **ret,

@@ -171,8 +171,7 @@ void volume_row_explain(const struct volume_tables *tables, const struct volume_
 	if (!volume_row_operation(tables, row, &view)) {
 		if (tables->is_held(tables->userdata, row, ret))
 			return;
-		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': waiting for its turn",
-				    row->outer_name);
+		(void) failed_plain(ret, -EINPROGRESS, "volume '%s': queued", row->outer_name);
 		return;
 	}
 	if (view.running) {

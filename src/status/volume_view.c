@@ -121,7 +121,7 @@ static void add_left_over(struct cJSON *item, const struct volume_row *row)
 	if (row->have && !*text)
 		text = unfinished_text(row->have->device_left);
 	if (!*text && !row->want && !row->have_pod)
-		text = "the device is set up, and no pod has it";
+		text = "the device is set up, and no pod uses it";
 	if (*text)
 		(void) json_set_string(item, "leftOver", text);
 }

@@ -154,9 +154,9 @@ static int parse_ring(char *text, struct key_ring *ret, struct failure *reterr)
 	}
 	if (r == 0 && (ret->count == 0 || ret->keys[0].published_until_usec != 0))
 		r = failed_plain(reterr, -EINVAL,
-				 "'" KEY_RING_FILE "' does not begin with a private key: move it "
-				 "away, then a new one is made, and tokens that are out are "
-				 "believed no more");
+				 "'" KEY_RING_FILE
+				 "' does not begin with a private key: move it away, then a new "
+				 "one is made, which invalidates issued tokens");
 	for (size_t i = 1; i < ret->count && r == 0; i++)
 		if (ret->keys[i].published_until_usec == 0)
 			r = failed_plain(reterr, -EINVAL,

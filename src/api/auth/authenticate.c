@@ -171,10 +171,10 @@ bool authenticate(struct request *request)
 		reply_refusal(exchange, API_FORBIDDEN,
 			      "without TLS only requests for localhost are answered");
 	else if (request_header(request, "Impersonate-User"))
-		reply_refusal(exchange, API_FORBIDDEN, "impersonation is not served");
+		reply_refusal(exchange, API_FORBIDDEN, "impersonation is not supported");
 	else if (exchange->method != METHOD_GET && !(exchange->rights & RIGHT_WRITE) &&
 		 !api_is_self_review(&exchange->path))
-		reply_refusal(exchange, API_FORBIDDEN, "you may only read here");
+		reply_refusal(exchange, API_FORBIDDEN, "this address is read-only");
 	/* A credential that does not allow this request is one all the same. */
 	if (exchange->status == 0 || (kind == API_TLS && exchange->rights != 0))
 		connection_authenticated(request->connection);

@@ -75,7 +75,7 @@ static const struct rule {
 	RESOURCE("create", WHOAMI, "selfsubjectreviews", "", EVERYONE, NULL),
 	RESOURCE("create", WHOAMI, "tokenreviews", "", 0, NULL),
 	RESOURCE("create", "", "serviceaccounts", "token", RIGHT_SECRETS,
-		 "a token of a service account is for root, or role admin"),
+		 "only root, or role admin, may create a token of a service account"),
 	RESOURCE("write", "", "persistentvolumes", "status", RIGHT_HOST,
 		 "role edit creates and changes volumes, nothing else of them"),
 	RESOURCE("delete", "", "persistentvolumes", NULL, RIGHT_HOST,
@@ -89,15 +89,17 @@ static const struct rule {
 	  .name_space = NODE_MAP_NAMESPACE,
 	  .name = NODE_MAP_NAME,
 	  .needed = RIGHT_HOST,
-	  .why = "it says where root makes directories, which role edit may not" },
+	  .why = "role edit may not choose where root creates directories" },
 	PATH(NULL, "podvol/v1/kubeconfig", RIGHT_SECRETS,
-	     "the token of a kubeconfig is for root, or role admin"),
+	     "only root, or role admin, may read the token of a kubeconfig"),
 	PATH("write", "podvol/v1/keys", RIGHT_SECRETS,
-	     "the key that signs tokens is for root, or role admin, to renew"),
-	PATH(NULL, "podvol/v1/tokens", RIGHT_SECRETS, "tokens are for root, or role admin"),
+	     "only root, or role admin, may renew the key that signs tokens"),
+	PATH(NULL, "podvol/v1/tokens", RIGHT_SECRETS,
+	     "only root, or role admin, may manage tokens"),
 	PATH(NULL, "podvol/v1/certificates/*", RIGHT_SECRETS,
-	     "certificates are for root, or role admin, to revoke"),
-	PATH(NULL, "podvol/v1/tokens/*", RIGHT_SECRETS, "tokens are for root, or role admin"),
+	     "only root, or role admin, may revoke certificates"),
+	PATH(NULL, "podvol/v1/tokens/*", RIGHT_SECRETS,
+	     "only root, or role admin, may manage tokens"),
 	PATH(NULL, "podvol/v1/volumes/*/force", RIGHTS_ALL,
 	     "only root, or role admin, may force an unstage"),
 	PATH(NULL, "podvol/v1/drivers/*/call", RIGHT_SECRETS,
@@ -191,7 +193,7 @@ static unsigned int kind_needs(const struct access *access, const char **ret_why
 		return 0;
 	}
 	if (row->secret) {
-		*ret_why = "its contents are for root alone";
+		*ret_why = "only root, or role admin, may read its contents";
 		return RIGHT_SECRETS;
 	}
 	if (!reads(access->verb) && !row->namespaced) {

@@ -218,7 +218,7 @@ struct server_certificate *credentials_certificate(struct api_credentials *crede
 		return credentials->present;
 	if (server_certificate_new(credentials->authority, &credentials->names, now, &fresh, &why) <
 	    0) {
-		log_message(LOG_WARNING, "api: %s: the present one is used on", why.text);
+		log_message(LOG_WARNING, "api: %s: keeping the present certificate", why.text);
 		return credentials->present;
 	}
 	log_message(LOG_INFO, "api: the server certificate was renewed");

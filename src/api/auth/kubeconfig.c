@@ -61,10 +61,7 @@ void kubeconfig_get(struct exchange *exchange)
 	const char *server = api_path_parameter(&exchange->path, "server");
 
 	if (!exchange->credentials)
-		reply_refusal(exchange, API_NOT_FOUND,
-			      "podvold does not listen for TLS: start it with "
-			      "--listen=127.0.0.1:6443, or put 'listen: 127.0.0.1:6443' into its "
-			      "configuration");
+		reply_refusal(exchange, API_NOT_FOUND, REPLY_NO_TLS);
 	else
 		reply_tree(exchange, 200,
 			   make_kubeconfig(exchange->credentials,

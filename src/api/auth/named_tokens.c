@@ -70,7 +70,7 @@ static void list_written(struct worker_job *job)
 	credentials_tokens_changed(change->credentials, change->result == 0 ? &change->list : NULL);
 	if (exchange && change->result < 0)
 		reply_refusal(exchange, API_INTERNAL_ERROR, "%s",
-			      *change->why.text ? change->why.text : "podvold stops");
+			      *change->why.text ? change->why.text : "podvold is shutting down");
 	else if (exchange && *change->created.name)
 		reply_created(change);
 	else if (exchange)
@@ -85,7 +85,7 @@ static struct token_change *begin(struct exchange *exchange)
 	int r;
 
 	if (!exchange->credentials) {
-		reply_refusal(exchange, API_NOT_FOUND, "podvold does not listen for TLS");
+		reply_refusal(exchange, API_NOT_FOUND, REPLY_NO_TLS);
 		return NULL;
 	}
 	change = exchange_new_work(exchange, sizeof(*change));
@@ -188,7 +188,7 @@ void named_tokens_delete(struct exchange *exchange)
 	if (!change)
 		return;
 	if (token_list_remove(&change->list, exchange->path.segments[3]) < 0)
-		refuse(change, API_NOT_FOUND, "there is no such token");
+		refuse(change, API_NOT_FOUND, "token not found");
 	else
 		submit(change);
 }
@@ -209,7 +209,7 @@ void named_tokens_revoke_certificates(struct exchange *exchange)
 void named_tokens_get(struct exchange *exchange)
 {
 	if (!exchange->credentials)
-		reply_refusal(exchange, API_NOT_FOUND, "podvold does not listen for TLS");
+		reply_refusal(exchange, API_NOT_FOUND, REPLY_NO_TLS);
 	else
 		views_reply(exchange, 200,
 			    token_list_view(credentials_tokens(exchange->credentials)),

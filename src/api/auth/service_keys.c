@@ -78,7 +78,7 @@ static void renewed(struct worker_job *job)
 		reply_refusal(exchange, API_CONFLICT, "%s", renewal->why.text);
 	else if (exchange && renewal->result < 0)
 		reply_refusal(exchange, API_INTERNAL_ERROR, "%s",
-			      *renewal->why.text ? renewal->why.text : "podvold stops");
+			      *renewal->why.text ? renewal->why.text : "podvold is shutting down");
 	else if (exchange)
 		views_reply(exchange, 201, token_issuer_view(renewal->issuer),
 			    &view_token_key_columns);

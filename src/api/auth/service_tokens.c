@@ -30,9 +30,8 @@ struct token_issuer *service_tokens_issuer(struct exchange *exchange)
 	struct token_issuer *issuer = agent_tokens(exchange->agent);
 
 	if (!issuer)
-		reply_refusal(
-			exchange, API_SERVICE_UNAVAILABLE,
-			"no tokens of service accounts are issued here: the journal says why");
+		reply_refusal(exchange, API_SERVICE_UNAVAILABLE,
+			      "service account tokens are not issued here: see the journal");
 	return issuer;
 }
 

@@ -215,8 +215,8 @@ int token_list_add(struct token_list *list, const struct named_token *token,
 	if (r < 0)
 		return r;
 	if (find_name(list, token->name))
-		return failed_plain(reterr, -EEXIST,
-				    "there is a token '%s' already: revoke it first", token->name);
+		return failed_plain(reterr, -EEXIST, "token '%s' already exists: revoke it first",
+				    token->name);
 	if (list->count == NAMED_TOKENS_MAX)
 		return failed_plain(reterr, -EDQUOT, "there are %d tokens already: revoke some",
 				    NAMED_TOKENS_MAX);

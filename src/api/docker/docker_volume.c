@@ -61,7 +61,7 @@ bool docker_named(struct exchange *exchange, const struct cJSON *body, struct do
 		return false;
 	if (docker_volume_find(agent_store(exchange->agent), name, ret))
 		return true;
-	docker_refuse(exchange, "there is no volume '%s'", name);
+	docker_refuse(exchange, "volume '%s' not found", name);
 	return false;
 }
 

@@ -185,7 +185,7 @@ static int read_options(const struct cJSON *options, struct docker_volume *volum
 				    "name one volume: -o pv=NAME, -o claim=NAMESPACE/NAME, or -o "
 				    "class=NAME with -o size=SIZE");
 	if (!*volume->storage_class != !*volume->size)
-		return failed_plain(reterr, -EINVAL, "class= and size= need each other");
+		return failed_plain(reterr, -EINVAL, "class= and size= must be given together");
 	return 0;
 }
 
@@ -401,7 +401,7 @@ void docker_volume_create(struct exchange *exchange)
 	else if (is_the_same(&volume, &present))
 		docker_reply(exchange, NULL, NULL);
 	else
-		docker_refuse(exchange, "the volume '%s' is there with other options", name);
+		docker_refuse(exchange, "the volume '%s' already exists with other options", name);
 }
 
 /* ---- remove ---- */

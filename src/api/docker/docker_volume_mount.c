@@ -153,8 +153,7 @@ static void begin_wait(struct mount_call *call)
 	int r = agent_wait_pod(call->agent, &request, &call->wait);
 
 	if (r < 0) {
-		fail_call(call, r == -ENOBUFS ? "too many requests wait for pods: try again later"
-					      : strerror(-r));
+		fail_call(call, r == -ENOBUFS ? REPLY_BUSY : strerror(-r));
 		return;
 	}
 	exchange_wait(call->exchange, call, call_abandon);
@@ -262,7 +261,7 @@ void docker_volume_mount(struct exchange *exchange)
 	if (!id)
 		return;
 	if (!exchange->may_wait) {
-		docker_refuse(exchange, "too many requests wait already: try again later");
+		docker_refuse(exchange, REPLY_BUSY);
 		return;
 	}
 	call = call_new(exchange, &volume, id);

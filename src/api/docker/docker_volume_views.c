@@ -141,8 +141,7 @@ static void request_size(struct exchange *exchange, const char *pod_uid, struct 
 		return;
 	}
 	free(call);
-	(void) json_set_string(status_of(tree), "error",
-			       r == -ENOBUFS ? "too many ask how full volumes are" : strerror(-r));
+	(void) json_set_string(status_of(tree), "error", r == -ENOBUFS ? REPLY_BUSY : strerror(-r));
 	reply_volume(exchange, tree);
 }
 

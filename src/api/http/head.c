@@ -103,7 +103,7 @@ const char *head_problem(struct MHD_Connection *connection, const char *method, 
 	if (survey.seen[ENCODING] == 0)
 		return NULL;
 	if (survey.seen[LENGTH] > 0)
-		return "Content-Length and Transfer-Encoding exclude each other";
+		return "Content-Length cannot be combined with Transfer-Encoding";
 	encoding = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
 					       MHD_HTTP_HEADER_TRANSFER_ENCODING);
 	return encoding && strcasecmp(encoding, "chunked") == 0

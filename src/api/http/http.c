@@ -165,7 +165,7 @@ static void refuse_stream(struct exchange *exchange)
 	exchange_abandon(exchange);
 	exchange->status = 0;
 	exchange->pull = NULL;
-	reply_refusal(exchange, API_TOO_MANY_REQUESTS, "too many requests wait already");
+	reply_refusal(exchange, API_TOO_MANY_REQUESTS, REPLY_BUSY);
 }
 
 static void run_handler(struct request *request)
@@ -174,14 +174,14 @@ static void run_handler(struct request *request)
 
 	if (MHD_get_connection_values(request->library, MHD_FOOTER_KIND, NULL, NULL) > 0)
 		reply_refusal(exchange, API_BAD_REQUEST,
-			      "fields after a body (trailers) are not read");
+			      "fields after a body (trailers) are not supported");
 	else if (request->body_state == BODY_TOO_LARGE)
 		refuse_too_large(request);
 	else if (request->body_state == BODY_TOO_MANY)
-		reply_refusal(exchange, API_TOO_MANY_REQUESTS, "too many long requests are read");
-	else if (request->api->reply_bytes > API_REPLY_BYTES_MAX)
 		reply_refusal(exchange, API_TOO_MANY_REQUESTS,
-			      "too many long answers wait for their readers");
+			      "too many long requests are being read");
+	else if (request->api->reply_bytes > API_REPLY_BYTES_MAX)
+		reply_refusal(exchange, API_TOO_MANY_REQUESTS, "too many long answers are unread");
 	else if (request->connection->listener->kind == API_DOCKER)
 		docker_volume_dispatch(exchange); /* JSON, by whatever name */
 	else if (exchange->body_length > 0 &&

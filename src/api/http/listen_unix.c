@@ -88,10 +88,11 @@ static int clear_place(const struct place *place, struct failure *reterr)
 	if (fstatat(place->directory_fd, place->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot inspect '%s'", path);
 	if (!S_ISSOCK(status.st_mode))
-		return failed_plain(reterr, -EEXIST,
-				    "'%s' is there and no socket: move it away, or name another "
-				    "place",
-				    path);
+		return failed_plain(
+			reterr, -EEXIST,
+			"'%s' exists and is not a socket: move it away, or name another "
+			"place",
+			path);
 	fd = make_socket(reterr);
 	if (fd < 0)
 		return fd;

@@ -245,7 +245,7 @@ static int private_root_make(struct private_root *root, struct failure *reterr)
 		return root->host.root_fd;
 	if (!made) { /* not to be removed, then */
 		root->host.root_fd = close_keep_errno(root->host.root_fd);
-		return failed_plain(reterr, -EEXIST, "'%s' is there already", place->path);
+		return failed_plain(reterr, -EEXIST, "'%s' already exists", place->path);
 	}
 	return 0;
 }

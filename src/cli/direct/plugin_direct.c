@@ -69,8 +69,8 @@ static int check_volume(const struct volume_spec *spec, const char *name, struct
 	if (wanted && strcmp(wanted, name) == 0)
 		return 0;
 	return failed_plain(reterr, -EINVAL,
-			    "volume '%s' is not of the driver podvol.io/%s, or '%s' is no name of "
-			    "a plugin",
+			    "volume '%s' is not of the driver podvol.io/%s, or '%s' is not the "
+			    "name of a plugin",
 			    spec->name, name, name);
 }
 

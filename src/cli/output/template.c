@@ -67,7 +67,7 @@ static bool read_columns(struct cli *cli, const char *template, struct columns *
 
 		if (!colon || colon == word || !colon[1] || ret->count == COLUMNS_MAX) {
 			cli_complain(cli,
-				     "-o custom-columns= wants NAME:.path,... with at most %d "
+				     "-o custom-columns= takes NAME:.path,... with at most %d "
 				     "columns, not '%s'",
 				     COLUMNS_MAX, word);
 			return false;

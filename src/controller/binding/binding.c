@@ -112,7 +112,7 @@ static void decide_provision(const struct claim_facts *facts, const char *why,
 	if (!class || is_in_tree(class)) {
 		pend(step, claim);
 		report(step, "Warning", "ProvisioningFailed",
-		       "%s%s%s, and no volume that is there fits (%s)",
+		       "%s%s%s, and no existing volume fits (%s)",
 		       class ? "no volume plugin matched name: " : "storageclass.storage.k8s.io \"",
 		       class ? class->provisioner : claim->storage_class,
 		       class ? "" : "\" not found", why ? why : "none is free");

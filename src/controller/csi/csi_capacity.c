@@ -156,7 +156,7 @@ static bool take_figures(struct capacity_item *item, const struct csi_reply *rep
 	}
 	if (item->figures.available >= 0 && item->figures.maximum >= 0)
 		return true;
-	return failed_plain(reterr, -EPROTO, "less than nothing") == 0;
+	return failed_plain(reterr, -EPROTO, "the driver reports a negative capacity") == 0;
 }
 
 static void on_answer(void *userdata, const struct csi_reply *reply)

@@ -58,10 +58,10 @@ static int check_volume(const struct persistent_volume_claim *claim, const struc
 	const char *name = source->meta.name;
 
 	if (!volume || !volume->csi || strcmp(volume->csi->driver, driver->name) != 0)
-		return failed_plain(reterr, -EINVAL,
-				    "the volume of claim '%s' is none of driver '%s', and no clone "
-				    "can be made of it",
-				    name, driver->name);
+		return failed_plain(
+			reterr, -EINVAL,
+			"the volume of claim '%s' is not of driver '%s': it cannot be cloned", name,
+			driver->name);
 	if (volume->phase != VOLUME_BOUND || strcmp(volume->claim_uid, source->meta.uid) != 0)
 		return failed_plain(reterr, -EAGAIN, "the volume of claim '%s' is not bound to it",
 				    name);

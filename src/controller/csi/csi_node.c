@@ -318,7 +318,7 @@ static int sync_item(struct csi_node *csi_node, struct failure *reterr)
 	int r = 0;
 
 	if (!node && job->kind != JOB_UNINSTALL)
-		return failed_plain(reterr, -ENOENT, "there is no Node '%s'", csi_node->node_name);
+		return failed_plain(reterr, -ENOENT, "Node '%s' not found", csi_node->node_name);
 	if (job->kind == JOB_INSTALL)
 		r = sync_present(csi_node, node, reterr);
 	if (r == 0)

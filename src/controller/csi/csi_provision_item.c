@@ -290,7 +290,7 @@ static void on_given_back(void *userdata, const struct csi_reply *reply)
 		item->is_clear = true;
 	} else {
 		provision_failure_text(reply, &why);
-		log_message(LOG_WARNING, "volume '%s' cannot be given back to its driver: %s",
+		log_message(LOG_WARNING, "volume '%s' cannot be deleted by its driver: %s",
 			    item->work.name, why.text);
 		provision_report(item, provision_claim(item, NULL), "Warning",
 				 "ProvisioningCleanupFailed", why.text);

@@ -168,8 +168,7 @@ int csi_secret_resolve(const struct csi_secret_query *question, enum csi_secret_
 	if (!*name && !*space)
 		return 0;
 	if (!*name || !*space)
-		return failed_plain(reterr, -EINVAL,
-				    "only one of the parameters %s and %s is given: both or none",
+		return failed_plain(reterr, -EINVAL, "parameters %s and %s must be given together",
 				    uses[use].name, uses[use].name_space);
 	r = resolve(question, name, false, &name_filling, reterr);
 	return r < 0 ? r : resolve(question, space, true, &space_filling, reterr);

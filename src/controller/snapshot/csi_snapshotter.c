@@ -461,7 +461,7 @@ static int open_snapshotter(void *userdata)
 
 static void close_snapshotter(void *userdata)
 {
-	static const struct failure why = { -ECANCELED, "podvold stops" };
+	static const struct failure why = { -ECANCELED, "podvold is shutting down" };
 	static const struct snapshot_end stopped = { .error = -ECANCELED, .why = &why };
 	struct csi_snapshotter *snapshotter = userdata;
 

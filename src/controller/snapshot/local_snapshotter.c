@@ -138,7 +138,7 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 	int r;
 
 	if (!volume || strcmp(snapshot_driver_of(volume), LOCAL_SNAPSHOT_DRIVER) != 0)
-		return failed_plain(reterr, -ENOENT, "there is no local volume '%s'",
+		return failed_plain(reterr, -ENOENT, "local volume '%s' not found",
 				    content->volume_handle);
 	r = local_place_of(volume, &from, reterr);
 	if (r < 0)

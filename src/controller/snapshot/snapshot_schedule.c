@@ -83,7 +83,7 @@ static int read_schedule(const struct schedule_item *item, const char *class_nam
 	int r;
 
 	if (!class)
-		return failed_plain(reterr, -ENOENT, "VolumeSnapshotClass '%.100s' does not exist",
+		return failed_plain(reterr, -ENOENT, "VolumeSnapshotClass '%.100s' not found",
 				    class_name);
 	r = snapshot_schedule_parse(class->volume_snapshot_class, ret, reterr);
 	return r < 0 ? failure_prefix(reterr, "VolumeSnapshotClass '%.100s'", class_name) : 0;

@@ -229,8 +229,7 @@ static int check_sources(const struct volume_snapshot *snapshot,
 			 const struct persistent_volume *volume, struct failure *why)
 {
 	if (!claim)
-		return failed_plain(why, -ENOENT, "there is no claim '%s' to take a snapshot of",
-				    snapshot->claim_name);
+		return failed_plain(why, -ENOENT, "claim '%s' not found", snapshot->claim_name);
 	if (!volume)
 		return failed_plain(why, -EAGAIN,
 				    "the claim '%s' is not yet bound to a volume: no snapshot can "
@@ -239,7 +238,7 @@ static int check_sources(const struct volume_snapshot *snapshot,
 	if (!snapshot->has_class)
 		return 0;
 	if (!class)
-		return failed_plain(why, -ENOENT, "there is no VolumeSnapshotClass '%s'",
+		return failed_plain(why, -ENOENT, "VolumeSnapshotClass '%s' not found",
 				    snapshot->class_name);
 	if (strcmp(class->driver, snapshot_driver_of(volume)) != 0)
 		return failed_plain(why, -EINVAL,
@@ -279,7 +278,7 @@ static void make_group_content(struct snapshot_item *item, const struct volume_s
 	sources.volumes = volumes;
 	sources.class = find_class(item, group->class_name);
 	if (r == 0 && !sources.class)
-		r = failed_plain(&why, -ENOENT, "there is no VolumeGroupSnapshotClass '%s'",
+		r = failed_plain(&why, -ENOENT, "VolumeGroupSnapshotClass '%s' not found",
 				 group->class_name);
 	if (r == 0 && strcmp(sources.class->driver, snapshot_driver_of(volumes[0])) != 0)
 		r = failed_plain(&why, -EINVAL,

@@ -82,7 +82,7 @@ static int put_entry(struct part_reader *parts, struct archive_entry *entry, con
 		return r;
 	node.mode = attributes.mode;
 	if (*path == '\0' && !S_ISDIR(node.mode))
-		return failed_plain(reterr, -EINVAL, "it is not the directory that it should be");
+		return failed_plain(reterr, -EINVAL, "the root of the archive is not a directory");
 	if (S_ISLNK(node.mode)) {
 		facts.target = archive_entry_symlink(entry) ?: "";
 		node.leads_out = tree_link_leads_out(path, facts.target);
@@ -106,8 +106,8 @@ static int put_link(struct part_reader *parts, const char *path, const char *ori
 	struct state_node *node = r < 0 ? NULL : tree_state_find(parts->state, clean);
 
 	if (!node || S_ISDIR(node->mode) || *path == '\0')
-		return failed_plain(reterr, -EBADMSG, "it is a link to '%.80s', which is no file",
-				    original);
+		return failed_plain(reterr, -EBADMSG,
+				    "it is a link to '%.80s', which is not a file", original);
 	return tree_state_link(parts->state, path, node, reterr);
 }
 

@@ -344,7 +344,7 @@ int archive_reader_restore(struct archive_reader *reader, struct archive_entry *
 		return r;
 	drop_privileges(reader, &attributes);
 	if (*path == '\0' && (original || !S_ISDIR(attributes.mode)))
-		return failed_plain(reterr, -EINVAL, "it is not the directory that it should be");
+		return failed_plain(reterr, -EINVAL, "the root of the archive is not a directory");
 	if (original)
 		return restore_link(reader, path, original, reterr);
 	switch (attributes.mode & S_IFMT) {

@@ -111,7 +111,8 @@ static int write_bytes(struct writer *writer, const char *bytes, size_t length,
 		if (n < 0)
 			return check(writer, (int) n, reterr);
 		if (n == 0)
-			return failed_plain(reterr, -EIO, "the archive takes no more of the file");
+			return failed_plain(reterr, -EIO,
+					    "cannot write more of the file to the archive");
 		bytes += n;
 		length -= (size_t) n;
 	}

@@ -304,7 +304,7 @@ int entry_digest_read(int fd, const struct attributes *attributes, const atomic_
 	if (r == 0)
 		r = entry_digest(&facts, content, ret);
 	if (r == -ECANCELED)
-		return failed_plain(reterr, r, "reading was broken off");
+		return failed_plain(reterr, r, "reading was interrupted");
 	return r < 0 ? failed(reterr, r, "cannot read it") : 0;
 }
 

@@ -32,7 +32,7 @@ static int find_type(int loop_fd, const char *path, char type[PROBE_CONTENT_BYTE
 	if (r < 0)
 		return failed(reterr, r, "cannot determine what is in the image '%s'", path);
 	if (r == 0)
-		return failed_plain(reterr, -ENODATA, "nothing is in the image '%s' so far", path);
+		return failed_plain(reterr, -ENODATA, "the image '%s' is empty", path);
 	return 0;
 }
 
@@ -59,7 +59,7 @@ static int open_mounted(int image_fd, const char *path, const char *device,
 	/* mkfs and fstrim gave some back, and no write may fail for want of room beneath. */
 	r = capacity_image_reserve(image_fd);
 	if (r < 0)
-		return failed(reterr, r, "cannot take the blocks of the image '%s'", path);
+		return failed(reterr, r, "cannot allocate the blocks of the image '%s'", path);
 	content->tree_fd = use == IMAGE_CONTENT_READ
 				   ? mount_for_reading(type, device, reterr)
 				   : open_filesystem(type, device, "", ATTRIBUTES, reterr);

@@ -114,7 +114,7 @@ int tree_copy(const struct tree_copy *copy, struct failure *reterr)
 	tree_walk_directories_first(walk);
 	while ((r = tree_walk_next(walk, &entry)) > 0) {
 		if (copy->cancel && atomic_load(copy->cancel))
-			return failed_plain(reterr, -ECANCELED, "the copy was broken off");
+			return failed_plain(reterr, -ECANCELED, "the copy was interrupted");
 		r = copy_walked(&copier, walk, &entry, reterr);
 		if (r < 0)
 			return r;

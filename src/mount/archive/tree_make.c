@@ -228,11 +228,11 @@ static int clear(const struct spot *spot, struct failure *reterr)
 		  STATX_TYPE | STATX_MNT_ID, &status) < 0)
 		return errno == ENOENT ? 0 : failed(reterr, -errno, "cannot inspect it");
 	if (S_ISDIR(status.stx_mode))
-		return failed_plain(reterr, -EISDIR, "a directory stands there already");
+		return failed_plain(reterr, -EISDIR, "a directory exists there");
 	if (status.stx_mnt_id != spot->mount_id)
 		return failed_plain(reterr, -EXDEV, "something is mounted there");
 	if (unlinkat(spot->fd, spot->name, 0) < 0)
-		return failed(reterr, -errno, "cannot replace what stands there");
+		return failed(reterr, -errno, "cannot replace what exists there");
 	return 0;
 }
 

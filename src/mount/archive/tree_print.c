@@ -91,7 +91,7 @@ int tree_print(int root_fd, const struct timespec *since, const atomic_bool *can
 	assert(root_fd >= 0 && since && ret);
 	while (r >= 0 && (r = tree_walk_next(walk, &entry)) > 0) {
 		if (cancel && atomic_load(cancel))
-			return failed_plain(reterr, -ECANCELED, "the copy was broken off");
+			return failed_plain(reterr, -ECANCELED, "the copy was interrupted");
 		r = entry.other_mount ? 0 : add_entry(root_fd, walk, &entry, since, &print);
 	}
 	if (r < 0)

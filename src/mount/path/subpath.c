@@ -105,8 +105,7 @@ static int open_volume(const struct subpath_request *request, struct failure *re
 	if (r < 0)
 		return r;
 	if (facts.mount_id != request->mount_id)
-		return failed_plain(reterr, -ESTALE,
-				    "what was mounted at '%s' is not there any more",
+		return failed_plain(reterr, -ESTALE, "'%s' is no longer mounted",
 				    request->volume_path);
 	return TAKE_FD(fd);
 }

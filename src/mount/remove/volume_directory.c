@@ -77,14 +77,14 @@ static int check_takable(int fd, const struct place *place, const char *mark,
 		return failed(reterr, empty, "cannot read '%s'", place->path);
 	if (!empty)
 		return failed_plain(reterr, -EEXIST,
-				    "'%s' is there already and not empty: nothing of it is touched",
+				    "'%s' already exists and is not empty: left alone",
 				    place->path);
 	if (fstat(fd, &status) < 0)
 		return failed(reterr, -errno, "cannot inspect '%s'", place->path);
 	if (found != VOLUME_MARK_OURS && status.st_uid != 0)
 		return failed_plain(reterr, -EEXIST,
-				    "'%s' is there already and belongs to uid %u: only root's is "
-				    "taken",
+				    "'%s' already exists and belongs to uid %u: it must be "
+				    "root's",
 				    place->path, (unsigned int) status.st_uid);
 	return 0;
 }
@@ -264,7 +264,7 @@ static int fill(const struct place *place, const struct volume_directory *direct
 	r = check_takable(fd, place, directory->mark, reterr);
 	if (r == 0 && method && method->make_directory && !method->is_in_force(fd))
 		r = failed_plain(reterr, -EEXIST,
-				 "'%s' is there already, and cannot be given a quota", place->path);
+				 "'%s' already exists, and cannot be given a quota", place->path);
 	if (r == 0)
 		r = set_mark(fd, place, directory->mark, reterr);
 	if (r == 0 && method)

@@ -22,7 +22,7 @@ enum { DRIVER_NAME_BYTES = 64, NODE_ID_BYTES_MAX = 192, TOKEN_SECONDS_LEAST = 60
 /* clang-format off */
 static const struct schema token_request_schema = SCHEMA_OF(SCHEMA_STORAGE, "TokenRequest",
 	"A token that the driver requires with each publish.",
-	STRING("audience", REQUIRED, "Whom the token is for."),
+	STRING("audience", REQUIRED, "Audience of the token."),
 	INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
 );
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct schema event_source_schema = SCHEMA("EventSource", "Who tells of an event.",
+static const struct schema event_source_schema = SCHEMA("EventSource", "What reports an event.",
 	STRING("component"),
 	STRING("host"),
 );
@@ -34,10 +34,10 @@ const struct schema event_schema = SCHEMA("Event", NULL,
 	STRING("message", 0, "What happened, for people."),
 	STRING("reason", 0, "What happened, in one word."),
 	OBJECT(object_reference_schema, "related", 0, "Another object that has to do with it."),
-	STRING("reportingComponent", 0, "Who tells of it."),
+	STRING("reportingComponent", 0, "What reports it."),
 	STRING("reportingInstance", 0, "Which one of them."),
 	OBJECT(event_series_schema, "series", 0, "How often it came again."),
-	OBJECT(event_source_schema, "source", 0, "Who tells of it."),
+	OBJECT(event_source_schema, "source", 0, "What reports it."),
 	STRING("type", 0, "Normal or Warning."),
 );
 /* clang-format on */

@@ -44,7 +44,7 @@ static const struct schema group_status_schema = SCHEMA_OF(SCHEMA_GROUP, "Volume
 const struct schema volume_group_snapshot_schema = SCHEMA_OF(SCHEMA_GROUP, "VolumeGroupSnapshot", NULL,
 	SCHEMA_HEAD,
 	OBJECT(group_spec_schema, "spec", REQUIRED, "What to take snapshots of."),
-	OBJECT(group_status_schema, "status", 0, "What became of it."),
+	OBJECT(group_status_schema, "status", 0, "Observed state."),
 );
 
 const struct schema volume_group_snapshot_class_schema = SCHEMA_OF(SCHEMA_GROUP, "VolumeGroupSnapshotClass", NULL,

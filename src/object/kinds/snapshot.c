@@ -45,14 +45,14 @@ static const struct schema volume_snapshot_status_schema = SCHEMA_OF(SCHEMA_SNAP
 const struct schema volume_snapshot_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshot", NULL,
 	SCHEMA_HEAD,
 	OBJECT(volume_snapshot_spec_schema, "spec", REQUIRED, "What to take a snapshot of."),
-	OBJECT(volume_snapshot_status_schema, "status", 0, "What became of it."),
+	OBJECT(volume_snapshot_status_schema, "status", 0, "Observed state."),
 );
 
 const struct schema volume_snapshot_class_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotClass", NULL,
 	SCHEMA_HEAD,
 	STRING("deletionPolicy", REQUIRED, "What happens to the snapshot when its object is deleted: Delete or Retain."),
 	STRING("driver", REQUIRED, "The CSI driver."),
-	STRING_MAP("parameters", 0, "Words for the driver."),
+	STRING_MAP("parameters", 0, "Attributes for the driver."),
 );
 
 static const struct schema volume_snapshot_content_source_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, "VolumeSnapshotContentSource",

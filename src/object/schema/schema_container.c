@@ -191,8 +191,8 @@ static const struct schema volume_mount_schema = SCHEMA("VolumeMount",
 
 /* Behind the description: what only one kind of container has, in its place of the alphabet. */
 #define CONTAINER(NAME, DESCRIPTION, ...) SCHEMA(NAME, DESCRIPTION, \
-	STRINGS("args", 0, "Words for the program."), \
-	STRINGS("command", 0, "The program, in place of the image's."), \
+	STRINGS("args", 0, "Arguments to the entrypoint."), \
+	STRINGS("command", 0, "The entrypoint, in place of the image's."), \
 	OBJECTS_BY(env_var_schema, "name", "env", 0, "Variables."), \
 	OBJECTS(env_from_source_schema, "envFrom"), \
 	STRING("image", 0, "What it runs."), \

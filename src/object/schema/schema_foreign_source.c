@@ -69,7 +69,7 @@ const struct schema flex_volume_source_schema = SCHEMA("FlexVolumeSource",
 	"A volume of an executable plugin.",
 	STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
 	STRING("fsType", 0, "The file system type, where the plugin formats."),
-	STRING_MAP("options", 0, "Words for the plugin."),
+	STRING_MAP("options", 0, "Options for the plugin."),
 	BOOL("readOnly", 0, "It is mounted read-only."),
 	OBJECT(local_object_reference_schema, "secretRef", 0, "A Secret for the plugin."),
 );
@@ -78,7 +78,7 @@ const struct schema flex_persistent_volume_source_schema = SCHEMA("FlexPersisten
 	"A volume of an executable plugin.",
 	STRING("driver", REQUIRED, "podvol.io/NAME: the program of that name."),
 	STRING("fsType", 0, "The file system type, where the plugin formats."),
-	STRING_MAP("options", 0, "Words for the plugin."),
+	STRING_MAP("options", 0, "Options for the plugin."),
 	BOOL("readOnly", 0, "In effect in pods; of a persistent volume the claim's counts."),
 	OBJECT(secret_reference_schema, "secretRef", 0, "A Secret for the plugin."),
 );

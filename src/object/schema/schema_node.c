@@ -27,14 +27,14 @@ static const struct schema taint_schema = SCHEMA("Taint",
 	STRING("value"),
 );
 
-static const struct schema node_spec_schema = SCHEMA("NodeSpec", "What a node is to be.",
+static const struct schema node_spec_schema = SCHEMA("NodeSpec", "The desired state of a node.",
 	OBJECT(node_config_source_schema, "configSource"),
 	STRING("externalID"),
 	STRING("podCIDR"),
 	STRING_SET("podCIDRs"),
 	STRING("providerID", 0, "The cloud's own name for it."),
 	OBJECTS(taint_schema, "taints", 0, "What keeps pods off that do not tolerate it."),
-	BOOL("unschedulable", 0, "No new pods, please."),
+	BOOL("unschedulable", 0, "No new pods are scheduled here."),
 );
 
 static const struct schema node_address_schema = SCHEMA("NodeAddress", "One address of a node.",
@@ -125,6 +125,6 @@ static const struct schema node_status_schema = SCHEMA("NodeStatus",
 
 const struct schema node_schema = SCHEMA("Node", NULL,
 	SCHEMA_HEAD,
-	OBJECT(node_spec_schema, "spec", 0, "What it is to be."),
+	OBJECT(node_spec_schema, "spec", 0, "Desired state."),
 	OBJECT(node_status_schema, "status", 0, "Its identity and state."),
 );

@@ -23,7 +23,7 @@ static const struct schema csi_persistent_volume_source_schema = SCHEMA("CSIPers
 	OBJECT(secret_reference_schema, "nodePublishSecretRef", 0, "A Secret for publishing."),
 	OBJECT(secret_reference_schema, "nodeStageSecretRef", 0, "A Secret for staging."),
 	BOOL("readOnly", 0, "It is published read-only."),
-	STRING_MAP("volumeAttributes", 0, "Words for the driver."),
+	STRING_MAP("volumeAttributes", 0, "Attributes for the driver."),
 	STRING("volumeHandle", REQUIRED, "The driver's handle of the volume."),
 );
 
@@ -48,7 +48,7 @@ const struct schema persistent_volume_spec_schema = SCHEMA("PersistentVolumeSpec
 	OBJECT(flocker_volume_source_schema, "flocker"),
 	OBJECT(gce_persistent_disk_volume_source_schema, "gcePersistentDisk"),
 	OBJECT(glusterfs_persistent_volume_source_schema, "glusterfs"),
-	OBJECT(host_path_volume_source_schema, "hostPath", 0, "A directory of whatever node; for trying things out."),
+	OBJECT(host_path_volume_source_schema, "hostPath", 0, "A directory of the node that the pod runs on; for tests."),
 	OBJECT(iscsi_persistent_volume_source_schema, "iscsi"),
 	OBJECT(local_volume_source_schema, "local", 0, "A disk, partition or directory of one node."),
 	STRINGS("mountOptions", 0, "Options of its mount, one each."),

@@ -168,6 +168,6 @@ static const struct schema pod_spec_schema = SCHEMA("PodSpec",
 
 const struct schema pod_schema = SCHEMA("Pod", NULL,
 	SCHEMA_HEAD,
-	OBJECT(pod_spec_schema, "spec", 0, "What it is to be."),
-	OBJECT(pod_status_schema, "status", 0, "What became of it."),
+	OBJECT(pod_spec_schema, "spec", 0, "Desired state."),
+	OBJECT(pod_status_schema, "status", 0, "Observed state."),
 );

@@ -100,7 +100,7 @@ static const struct schema pod_resource_claim_status_schema = SCHEMA("PodResourc
 	STRING("resourceClaimName"),
 );
 
-const struct schema pod_status_schema = SCHEMA("PodStatus", "What became of a pod.",
+const struct schema pod_status_schema = SCHEMA("PodStatus", "The observed state of a pod.",
 	OBJECTS_BY(pod_condition_schema, "type", "conditions", 0, "Its conditions."),
 	OBJECTS(container_status_schema, "containerStatuses", 0, "The status of its containers; volumes are unmounted once all have ended."),
 	OBJECTS(container_status_schema, "ephemeralContainerStatuses", 0, "The status of its ephemeral containers."),

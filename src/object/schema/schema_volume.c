@@ -62,7 +62,7 @@ static const struct schema downward_api_projection_schema = SCHEMA("DownwardAPIP
 
 static const struct schema service_account_token_projection_schema = SCHEMA("ServiceAccountTokenProjection",
 	"A token of the pod's service account, renewed in time.",
-	STRING("audience", 0, "Whom the token is for; absent: the API server."),
+	STRING("audience", 0, "Audience of the token; absent: the API server."),
 	INTEGER("expirationSeconds", 0, "How long it is valid: 600 or more; 3600."),
 	STRING("path", REQUIRED, "The file, relative, without '..'."),
 );
@@ -97,7 +97,7 @@ static const struct schema csi_volume_source_schema = SCHEMA("CSIVolumeSource",
 	STRING("fsType", 0, "The file system type, where the driver formats."),
 	OBJECT(local_object_reference_schema, "nodePublishSecretRef", 0, "A Secret for the driver."),
 	BOOL("readOnly", 0, "It cannot be written to."),
-	STRING_MAP("volumeAttributes", 0, "Words for the driver."),
+	STRING_MAP("volumeAttributes", 0, "Attributes for the driver."),
 );
 
 static const struct schema empty_dir_volume_source_schema = SCHEMA("EmptyDirVolumeSource",

@@ -58,7 +58,8 @@ static int check_program(const char *path, struct failure *reterr)
 	if (stat(path, &status) < 0)
 		return failed(reterr, -errno, "credential plugin '%s'", path);
 	if (!S_ISREG(status.st_mode) || access(path, X_OK) < 0)
-		return failed_plain(reterr, -EACCES, "credential plugin '%s' is no program", path);
+		return failed_plain(reterr, -EACCES, "credential plugin '%s' is not executable",
+				    path);
 	return 0;
 }
 
@@ -284,15 +285,15 @@ static int take_status(const struct cJSON *status, struct exec_credential *ret,
 	if (r < 0)
 		return r;
 	if (!credentials->certificate != !credentials->key)
-		return failed_plain(reterr, -EPROTO,
-				    "clientCertificateData and clientKeyData: one is given "
-				    "without the other");
+		return failed_plain(
+			reterr, -EPROTO,
+			"clientCertificateData and clientKeyData must be given together");
 	if (!credentials->certificate && !credentials->token)
 		return failed_plain(reterr, -EPROTO,
 				    "status has neither token nor clientCertificateData");
 	ret->expires_usec = timestamp_parse(expires);
 	if (*expires && ret->expires_usec == 0)
-		return failed_plain(reterr, -EPROTO, "expirationTimestamp: '%s' is no time",
+		return failed_plain(reterr, -EPROTO, "expirationTimestamp: '%s' is not a time",
 				    expires);
 	return 0;
 }
@@ -310,7 +311,7 @@ static int read_credential(const struct exec_plugin *plugin, struct exec_credent
 		return r;
 	if (!json_text_is(tree, "kind", "ExecCredential") ||
 	    !json_text_is(tree, "apiVersion", wanted))
-		return failed_plain(reterr, -EPROTO, "its output is no ExecCredential of %s",
+		return failed_plain(reterr, -EPROTO, "its output is not an ExecCredential of %s",
 				    wanted);
 	return take_status(json_get(tree, "status"), ret, reterr);
 }

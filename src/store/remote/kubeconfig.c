@@ -230,8 +230,7 @@ static int take_user(const struct cJSON *user, const char *directory, struct kub
 		return r;
 	if (is_given(&ret->certificate) != is_given(&ret->key))
 		return failed_plain(reterr, -EINVAL,
-				    "client-certificate and client-key: one is given without the "
-				    "other");
+				    "client-certificate and client-key must be given together");
 	if (!is_given(&ret->certificate) && !ret->token && !ret->token_file && !ret->exec.command)
 		return failed_plain(
 			reterr, -EINVAL,
@@ -334,12 +333,12 @@ static int join_host_port(char **ret, struct failure *reterr)
 	if (!host || *host == '\0' || !port || *port == '\0')
 		return failed_plain(reterr, -EINVAL,
 				    "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not "
-				    "set: this is no container of a cluster");
+				    "set: this is not a container of a cluster");
 	if (strlen(port) > 5 || port[strspn(port, "0123456789")] != '\0')
-		return failed_plain(reterr, -EINVAL, "KUBERNETES_SERVICE_PORT: '%s' is no port",
+		return failed_plain(reterr, -EINVAL, "KUBERNETES_SERVICE_PORT: '%s' is not a port",
 				    port);
 	if (strpbrk(host, "/[]"))
-		return failed_plain(reterr, -EINVAL, "KUBERNETES_SERVICE_HOST: '%s' is no host",
+		return failed_plain(reterr, -EINVAL, "KUBERNETES_SERVICE_HOST: '%s' is not a host",
 				    host);
 	if (asprintf(ret, "https://%s%s%s:%s", is_address ? "[" : "", host, is_address ? "]" : "",
 		     port) < 0)

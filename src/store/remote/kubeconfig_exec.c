@@ -89,8 +89,8 @@ static int take_environment(const struct cJSON *tree, struct kubeconfig_exec *re
 		const char *name = json_text(item, "name");
 
 		if (*name == '\0' || strchr(name, '='))
-			return failed_plain(reterr, -EINVAL, "env: '%s' is no name of a variable",
-					    name);
+			return failed_plain(reterr, -EINVAL,
+					    "env: '%s' is not the name of a variable", name);
 		if (asprintf(&ret->environment[n], "%s=%s", name, json_text(item, "value")) < 0) {
 			ret->environment[n] = NULL;
 			r = failed(reterr, -ENOMEM, "env");

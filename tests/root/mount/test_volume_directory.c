@@ -153,7 +153,7 @@ static void only_roots_empty_directory_is_taken(void **state)
 	sandbox_mkdir("base/theirs", 0755);
 	assert_return_code(chown(sandbox_path("base/theirs"), 1000, 0), errno);
 	assert_int_equal(volume_directory_choose(&wish, &choice, &why), -EEXIST);
-	assert_non_null(strstr(why.text, "belongs to uid 1000: only root's is taken"));
+	assert_non_null(strstr(why.text, "belongs to uid 1000: it must be root's"));
 	assert_int_equal(make("theirs", MARK, &why), -EEXIST);
 	assert_int_equal(mode_of("base/theirs"), 0755);
 	assert_return_code(chown(sandbox_path("base/theirs"), 0, 0), errno);

@@ -503,7 +503,7 @@ static void test_podvold_stops(void **state)
 	end_binding(0, NULL, 0);
 	run_job(false);
 	assert_int_equal(told.error, -ECANCELED);
-	assert_string_equal(told.text, "podvold is stopping");
+	assert_string_equal(told.text, "podvold is shutting down");
 }
 
 /* What hangs goes on by itself; only who asks hears of it, and once. */
@@ -518,7 +518,7 @@ static void test_what_hangs_is_told(void **state)
 	while (told.count < 1)
 		assert_true(sd_event_run(world->agent.event, UINT64_MAX) > 0);
 	assert_int_equal(told.error, -ETIMEDOUT);
-	assert_non_null(strstr(told.text, "looking at the volumes of pod 'default/web'"));
+	assert_non_null(strstr(told.text, "inspecting the volumes of pod 'default/web'"));
 	run_job(true); /* it comes back after all */
 	assert_int_equal(told.count, 1);
 	assert_null(world->agent.pod_mounts.plans);

@@ -151,7 +151,7 @@ static void test_memory_that_went_is_not_made_anew_under_a_container(void **stat
 	turn(world);
 	expect_calls(world, "commit "); /* before the look, too */
 	run_jobs();
-	assert_true(is_told("a container lives"));
+	assert_true(is_told("a container is running"));
 	turn(world);
 	expect_calls(world, "commit ");
 
@@ -213,7 +213,7 @@ static void test_memory_of_an_unfinished_second_set_up_is_lost(void **state)
 	pod->left = UNFINISHED_SET_UP;
 	pod->was_mounted = true;
 	run_jobs();
-	assert_true(is_told("a container lives"));
+	assert_true(is_told("a container is running"));
 	turn(world);
 	expect_calls(world, "commit ");
 }

@@ -458,7 +458,7 @@ static void test_hold_in_the_way_is_named(void **state)
 	turn(fixture, TIMEOUT_LONG_USEC);
 	assert_int_equal(fixture->error, -ETIMEDOUT);
 	(void) snprintf(expected, sizeof(expected),
-			"volume 'data': stays mounted, container 'main' lives: process %d ",
+			"volume 'data': stays mounted, container 'main' is running: process %d ",
 			(int) getpid());
 	assert_non_null(strstr(fixture->why.text, expected));
 	assert_non_null(strstr(fixture->why.text, ", hold 0123456789"));

@@ -527,7 +527,7 @@ static void test_the_end_tells_everybody(void **state)
 	world->agent.pod_mounts.subpaths = subpaths_free(world->agent.pod_mounts.subpaths);
 	assert_int_equal(running.error, -ECANCELED);
 	assert_int_equal(waiting.error, -ECANCELED);
-	assert_string_equal(waiting.why, "podvold is stopping");
+	assert_string_equal(waiting.why, "podvold is shutting down");
 	(void) sem_post(&kernel.go);
 	close_pools(&world->agent);
 	assert_int_equal(atomic_load(&kernel.open_now), 0);

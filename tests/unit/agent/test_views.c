@@ -185,7 +185,7 @@ static void test_device_that_no_pod_has(void **state)
 	expect_text(whole, 0, "pod", "");
 	expect_text(whole, 0, "state", "uncertain");
 	expect_text(whole, 0, "device", "/dev/sdb");
-	expect_text(whole, 0, "leftOver", "the device is set up, and no pod has it");
+	expect_text(whole, 0, "leftOver", "the device is set up, and no pod uses it");
 
 	entry.left = UNFINISHED_FORMAT;
 	assert_int_equal(actual_add_rebuilt(world->agent.actual, &entry, MOUNT_UNCERTAIN, "", ""),
@@ -280,7 +280,7 @@ static void test_row_explains_itself(void **state)
 	struct agent_world *world = *state;
 
 	want_data(world);
-	expect_explained(world, -EINPROGRESS, "volume 'data': waiting for its turn");
+	expect_explained(world, -EINPROGRESS, "volume 'data': queued");
 
 	world->views = &view;
 	world->view_count = 1;

@@ -228,10 +228,9 @@ static void test_not_mounted(void **state)
 	store_pod(world);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		world_begin(world, METHOD_POST, rows[i].uri, NULL);
-		world_end_wait(world, rows[i].error, "volume 'v': waiting for its turn");
+		world_end_wait(world, rows[i].error, "volume 'v': queued");
 		assert_int_equal(world->exchange.status, rows[i].status);
-		assert_string_equal(world_string(world, "message"),
-				    "volume 'v': waiting for its turn");
+		assert_string_equal(world_string(world, "message"), "volume 'v': queued");
 	}
 	assert_int_equal(world->agent.plans, 0);
 }

@@ -143,9 +143,10 @@ static void test_rights(void **state)
 	assert_int_equal(world_request(world, METHOD_GET, MAPS "/a", NULL), 200);
 	assert_int_equal(world_request(world, METHOD_GET, SECRETS "/a", NULL), 403);
 	assert_string_equal(world_string(world, "reason"), "Forbidden");
-	assert_string_equal(world_string(world, "message"),
-			    "secrets \"a\" is forbidden: this client cannot get resource "
-			    "\"secrets\" in API group \"\": its contents are for root alone");
+	assert_string_equal(
+		world_string(world, "message"),
+		"secrets \"a\" is forbidden: this client cannot get resource "
+		"\"secrets\" in API group \"\": only root, or role admin, may read its contents");
 	assert_int_equal(world_request(world, METHOD_GET, SECRETS, NULL), 403);
 	assert_int_equal(world_request(world, METHOD_GET, SECRETS "?watch=true", NULL), 403);
 	assert_int_equal(world_request(world, METHOD_DELETE, SECRETS "/a", NULL), 403);

@@ -150,7 +150,7 @@ static void test_contents(void **state)
 		{ VOLUME("\"flexVolume\":{\"driver\":\"podvol.io/x\"}"), "spec.flexVolume" },
 		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\"}"), NULL },
 		{ CONFIG_MAP("local-path-storage", "local-path-config"),
-		  "configmap 'local-path-storage/local-path-config': it says where root" },
+		  "configmap 'local-path-storage/local-path-config': role edit may" },
 		{ CONFIG_MAP("local-path-storage", "other"), NULL },
 		{ CONFIG_MAP("default", "local-path-config"), NULL },
 		{ VOLUME("\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\","

@@ -154,7 +154,7 @@ static void test_one_volume_comes_with_its_size(void **state)
 	world_node.result = -ENOBUFS;
 	assert_int_equal(docker_call(world, get, "data"), 200);
 	assert_string_equal(world_string(world, "Volume.Status.error"),
-			    "too many ask how full volumes are");
+			    "too many pending requests: try again later");
 	world_node.result = 0;
 }
 
@@ -272,7 +272,7 @@ static void test_waits_are_bounded(void **state)
 	assert_int_equal(docker_request(world, METHOD_POST, "/VolumeDriver.Mount",
 					"{\"Name\":\"data\",\"ID\":\"1\"}"),
 			 500);
-	assert_non_null(strstr(world_string(world, "Err"), "too many requests wait"));
+	assert_non_null(strstr(world_string(world, "Err"), "too many pending requests"));
 	turn_until(world, false);
 }
 

@@ -96,7 +96,7 @@ static void test_refusals_are_dockers(void **state)
 	assert_int_equal(post(served, "/api/v1/secrets", HOST, "{}"), 404);
 	assert_non_null(strstr(served->reply, "{\"Err\":\"this socket serves docker's"));
 	assert_int_equal(post(served, "/VolumeDriver.Get", HOST, "{\"Name\":\"a\"}"), 500);
-	assert_non_null(strstr(served->reply, "{\"Err\":\"there is no volume 'a'\"}"));
+	assert_non_null(strstr(served->reply, "{\"Err\":\"volume 'a' not found\"}"));
 	assert_int_equal(post(served, "/VolumeDriver.Get", "", "{\"Name\":\"a\"}"), 400);
 	assert_non_null(strstr(served->reply, "{\"Err\":\"a Host header is missing\"}"));
 }

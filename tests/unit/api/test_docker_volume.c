@@ -41,11 +41,14 @@ static void test_every_path_and_method(void **state)
 		{ METHOD_POST, "/VolumeDriver.Get", "{\"Name\":\"a\"}x", 400, "\"Err\":" },
 		{ METHOD_POST, "/VolumeDriver.Get", "{}", 400, "Name: must be" },
 		{ METHOD_POST, "/VolumeDriver.Get", "{\"Name\":7}", 400, "Name: must be" },
-		{ METHOD_POST, "/VolumeDriver.Get", "{\"Name\":\"a\"}", 500, "no volume 'a'" },
-		{ METHOD_POST, "/VolumeDriver.Path", "{\"Name\":\"a\"}", 500, "no volume 'a'" },
-		{ METHOD_POST, "/VolumeDriver.Remove", "{\"Name\":\"a\"}", 500, "no volume 'a'" },
+		{ METHOD_POST, "/VolumeDriver.Get", "{\"Name\":\"a\"}", 500,
+		  "volume 'a' not found" },
+		{ METHOD_POST, "/VolumeDriver.Path", "{\"Name\":\"a\"}", 500,
+		  "volume 'a' not found" },
+		{ METHOD_POST, "/VolumeDriver.Remove", "{\"Name\":\"a\"}", 500,
+		  "volume 'a' not found" },
 		{ METHOD_POST, "/VolumeDriver.Mount", "{\"Name\":\"a\",\"ID\":\"1\"}", 500,
-		  "no volume 'a'" },
+		  "volume 'a' not found" },
 		{ METHOD_POST, "/VolumeDriver.Unmount", "{\"Name\":\"a\"}", 400, "ID: must be" },
 	};
 	struct world *world = *state;
@@ -90,8 +93,8 @@ static void test_options(void **state)
 		{ "{\"claim\":\"b\"}", "claim: 'b' is not NAMESPACE/NAME" },
 		{ "{\"claim\":\"/b\"}", "is not NAMESPACE/NAME" },
 		{ "{\"claim\":\"a/\"}", "is not NAMESPACE/NAME" },
-		{ "{\"pv\":\"disk\",\"size\":\"1G\"}", "class= and size= need each other" },
-		{ "{\"class\":\"fast\"}", "class= and size= need each other" },
+		{ "{\"pv\":\"disk\",\"size\":\"1G\"}", "class= and size= must be given together" },
+		{ "{\"class\":\"fast\"}", "class= and size= must be given together" },
 		{ "{\"class\":\"fast\",\"pv\":\"disk\",\"size\":\"1G\"}", "name one volume: " },
 		{ "{\"class\":\"fast\",\"size\":\"1g\"}", "size: '1g' is not a quantity" },
 		{ "{\"class\":\"fast\",\"size\":\"1G\"}",
@@ -191,7 +194,7 @@ static void test_create_again(void **state)
 			       "{\"Name\":\"data\",\"Opts\":{\"claim\":\"default/shared\"}}"),
 		500);
 	assert_string_equal(world_string(world, "Err"),
-			    "the volume 'data' is there with other options");
+			    "the volume 'data' already exists with other options");
 	assert_int_equal(docker_request(world, METHOD_POST, "/VolumeDriver.Create",
 					"{\"Name\":\"second\",\"Opts\":{\"pv\":\"disk\"}}"),
 			 500);

@@ -93,7 +93,7 @@ static void test_no_increments(void **state)
 	assert_int_equal(RUN(list, "backup local --since monday full.tar"), EXIT_USAGE);
 	assert_non_null(strstr(err_text, "--since cannot be combined with parts"));
 	assert_int_equal(RUN_ALONE("backup --directory /etc --since monday"), EXIT_USAGE);
-	assert_non_null(strstr(err_text, "--since takes the directory of a snapshot then"));
+	assert_non_null(strstr(err_text, "--since takes the directory of a snapshot, not"));
 	assert_int_equal(RUN(list, "backup local --since late"), EXIT_FAILED);
 	assert_string_equal(err_text, "podvolctl: snapshot 'default/late' is not ready to use\n");
 	assert_int_equal(RUN(list, "backup vs/csi"), EXIT_FAILED);
@@ -153,12 +153,12 @@ static void test_one_that_a_pod_wants(void **state)
 					 { "GET /podvol/v1/volumes/local", 0, 500, "no" } };
 
 	assert_int_equal(RUN(used, "restore local"), EXIT_FAILED);
-	assert_string_equal(err_text, "podvolctl: pod 'default/web' has it, or wants it: delete "
-				      "the pod first\n");
+	assert_string_equal(err_text,
+			    "podvolctl: pod 'default/web' uses it: delete the pod first\n");
 	assert_int_equal(RUN(used, "restore local --in-use"), EXIT_DONE);
 	assert_int_equal(RUN(used, "restore --directory /srv/a"), EXIT_DONE);
 	assert_int_equal(RUN(silent, "restore local"), EXIT_FAILED);
-	assert_non_null(strstr(err_text, "cannot ask who uses it"));
+	assert_non_null(strstr(err_text, "cannot determine who uses it"));
 }
 
 int main(void)

@@ -334,7 +334,7 @@ static void test_is_over(void **state)
 		{ { LIST("5"), WHOLE("garbage\n"), NULL },
 		  -EPROTO,
 		  0,
-		  "what the watch brings is not an event" },
+		  "the watch returned something that is not an event" },
 	};
 	struct server *server = *state;
 

@@ -328,11 +328,11 @@ static void test_flags(void **state)
 	mount.read_only = true;
 	assert_mount("nspawn", &mount, "--bind-ro=/h:/c\n");
 	assert_mount_refused("docker", &mount,
-			     "container 'main': docker has no word to keep noexec of the read-only "
+			     "container 'main': docker cannot keep noexec of the read-only "
 			     "mount '/c'");
 	mount.noexec = mount.nosuid = false;
 	assert_mount_refused("docker", &mount,
-			     "container 'main': docker has no word to keep nodev of the read-only "
+			     "container 'main': docker cannot keep nodev of the read-only "
 			     "mount '/c'");
 }
 
@@ -397,9 +397,8 @@ static void test_paths(void **state)
 static void test_line_breaks(void **state)
 {
 	static const char *const words[] = { "podman", "docker", "nspawn" };
-	static const char refused[] =
-		"container 'main': a path with a line break in it cannot be a word of its own "
-		"line; the format json has it";
+	static const char refused[] = "container 'main': a path with a line break cannot be an "
+				      "argument on a line of its own: use format json";
 	const struct planned_mount mount = { MOUNT("/a\nb", "/c\n--privileged") };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

@@ -181,7 +181,7 @@ static void test_driver_without_a_node(void **state)
 
 	start(world);
 	assert_int_equal(install(world, "d", "i", NULL, 0), -ENOENT);
-	assert_string_equal(world->text, "there is no Node 'n'");
+	assert_string_equal(world->text, "Node 'n' not found");
 	assert_int_equal(uninstall(world, "d"), 0);
 }
 

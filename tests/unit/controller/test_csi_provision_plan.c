@@ -267,7 +267,7 @@ static void test_what_is_refused(void **state)
 	given("", ",'parameters':{'csi.storage.k8s.io/odd':'x'}");
 	expect_refused(-EINVAL, "'csi.storage.k8s.io/odd' is unknown");
 	given("", ",'parameters':{'csi.storage.k8s.io/node-stage-secret-name':'k'}");
-	expect_refused(-EINVAL, "both or none");
+	expect_refused(-EINVAL, "must be given together");
 	given(",'accessModes':['ReadWriteOnce'],'selector':{'matchLabels':{'a':'b'}}", "");
 	expect_refused(-EINVAL, "selector");
 	given("", "");

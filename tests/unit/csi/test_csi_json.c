@@ -190,7 +190,7 @@ static void test_refused(void **state)
 		{ "{\"volumeCapability\":{\"mount\":{\"mountFlags\":[\"ro\",null]}}}",
 		  "volumeCapability.mount.mountFlags[1] is not a string" },
 		{ "{\"volumeCapability\":{\"mount\":{},\"block\":{}}}",
-		  "volumeCapability.block excludes another one that is given" },
+		  "volumeCapability.block cannot be combined with another member that is given" },
 		{ "{\"volumeCapability\":{\"accessMode\":{\"mode\":\"RWX\"}}}",
 		  "volumeCapability.accessMode.mode: 'RWX' is not a "
 		  "csi.v1.VolumeCapability.AccessMode.Mode" },

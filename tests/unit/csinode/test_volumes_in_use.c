@@ -288,7 +288,7 @@ static void test_attached_before_it_is_staged(void **state)
 	assert_explained(world, "there is no VolumeAttachment of it for node 'n'");
 	put_attachment(world, "'attached':false");
 	assert_false(may_stage(world));
-	assert_explained(world, "its driver did not say so yet");
+	assert_explained(world, "its driver has not reported it yet");
 	put_attachment(world, "'attached':false,'attachError':{'message':'no such disk'}");
 	assert_false(may_stage(world));
 	assert_explained(world, "no such disk");

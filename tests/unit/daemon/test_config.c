@@ -169,7 +169,7 @@ static void test_usage_errors(void **state)
 	assert_int_equal(load(fixture, "--rood-dir=/x", NULL), -EINVAL);
 	assert_told(fixture, "unknown option '--rood-dir=/x'");
 	assert_int_equal(load(fixture, "--root-dir", NULL), -EINVAL);
-	assert_told(fixture, "a value is missing after '--root-dir'");
+	assert_told(fixture, "a value must follow '--root-dir'");
 	assert_int_equal(load(fixture, "manifests", NULL), -EINVAL);
 	assert_told(fixture, "unexpected argument 'manifests'");
 	assert_int_equal(load(fixture, "--drain=yes", NULL), -EINVAL);

@@ -217,7 +217,7 @@ static void test_no_users_only_when_all_was_seen(void **state)
 	assert_string_equal(result_of(world), "unknown: the search was cut short");
 	made_up.cut_short = false;
 	made_up.no_mount = true;
-	assert_non_null(strstr(result_of(world), "unknown: '/pods/u-1/data' is no mount"));
+	assert_non_null(strstr(result_of(world), "unknown: '/pods/u-1/data' is not a mount"));
 	made_up.no_mount = false;
 	made_up.mounts_result = -EIO;
 	assert_string_equal(result_of(world), "unknown: no mounts: Input/output error");

@@ -190,7 +190,7 @@ static void test_failures(void **state)
 	world.tokens.service_account = NULL;
 	expect_failure(&world, -ENOENT, "serviceaccount \"robot\" not found");
 	world.tokens.source = NULL;
-	expect_failure(&world, -EOPNOTSUPP, "no tokens of service accounts are issued here");
+	expect_failure(&world, -EOPNOTSUPP, "service account tokens are not issued here");
 	world.tokens.source = &source;
 	world.tokens.service_account = world.account;
 	source_said.error = -EIO;

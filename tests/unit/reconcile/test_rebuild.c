@@ -334,8 +334,7 @@ static const struct rebuild_case cases[] = {
 	{ .name = "block volumes of who has none",
 	  .takeover = true,
 	  .found = { BLOCK("a", PLAIN, "room") },
-	  .reports = "not-understood a/" PLAIN
-		     "/room block (nothing here can take such a volume down);",
+	  .reports = "not-understood a/" PLAIN "/room block (no plugin can unmount such a volume);",
 	  .entries = "" },
 	{ .name = "a device of who has none",
 	  .takeover = true,

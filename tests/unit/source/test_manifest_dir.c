@@ -187,7 +187,7 @@ static void first_file_by_name_has_an_object(void **state)
 	(void) wait_for_text(world, KIND_POD, "a", "\"/b\"");
 	put_file(world, "a.yaml", POD("a", "/a"));
 	(void) wait_for_text(world, KIND_POD, "a", "\"/a\"");
-	wait_for_problem(world, "b.yaml:Pod/default/a:'a.yaml' has it, too");
+	wait_for_problem(world, "b.yaml:Pod/default/a:'a.yaml' defines it as well");
 	remove_file(world, "a.yaml");
 	(void) wait_for_text(world, KIND_POD, "a", "\"/b\"");
 	settle(world);

@@ -262,7 +262,7 @@ static void test_what_is_not_understood_is_said(void **state)
 
 	assert_string_equal(find(tree, "a", "missing")->problem, "there is no vol_data.json");
 	assert_non_null(strstr(find(tree, "a", "torn")->problem, "line 1"));
-	assert_non_null(strstr(find(tree, "a", "other")->problem, "speaks of volume 'pvc-1'"));
+	assert_non_null(strstr(find(tree, "a", "other")->problem, "names volume 'pvc-1'"));
 	assert_string_equal(find(tree, "a", "other")->driver_name, "");
 	assert_non_null(strstr(find(tree, "a", "link")->problem, "is not a plain file"));
 	assert_non_null(strstr(find(tree, "a", "fifo")->problem, "is not a plain file"));

@@ -150,12 +150,12 @@ static const struct refusal refusals[] = {
 	{ SERVER, EXEC "interactiveMode: Never}", "exec: command: not set" },
 	{ SERVER, EXEC "interactiveMode: Never, command: aws, args: [1]}", "args: not strings" },
 	{ SERVER, EXEC "interactiveMode: Never, command: aws, env: [{name: A=, value: b}]}",
-	  "env: 'A=' is no name of a variable" },
+	  "env: 'A=' is not the name of a variable" },
 	{ SERVER, "auth-provider: {name: gcp}", "auth-provider: client-go 1.26 removed" },
 	{ SERVER, "username: a, password: b", "username: kube-apiserver accepts no passwords" },
 	{ SERVER, TOKEN ", as: admin", "as: impersonation is not supported" },
 	{ SERVER, TOKEN ", as-groups: [a]", "as-groups: impersonation is not supported" },
-	{ SERVER, "client-key: k", "one is given without the other" },
+	{ SERVER, "client-key: k", "must be given together" },
 	{ SERVER, "token: ''", "no client-certificate, token, tokenFile or exec" },
 };
 
@@ -332,12 +332,12 @@ static void test_outside_of_a_cluster(void **state)
 	struct fixture *fixture = *state;
 
 	assert_int_equal(in_cluster(fixture, NULL, "443"), -EINVAL);
-	assert_non_null(strstr(fixture->why.text, "no container of a cluster"));
+	assert_non_null(strstr(fixture->why.text, "not a container of a cluster"));
 	assert_int_equal(in_cluster(fixture, "127.0.0.1", ""), -EINVAL);
 	assert_int_equal(in_cluster(fixture, "127.0.0.1", "tcp://127.0.0.1:443"), -EINVAL);
-	assert_non_null(strstr(fixture->why.text, "is no port"));
+	assert_non_null(strstr(fixture->why.text, "is not a port"));
 	assert_int_equal(in_cluster(fixture, "a/b", "443"), -EINVAL);
-	assert_non_null(strstr(fixture->why.text, "is no host"));
+	assert_non_null(strstr(fixture->why.text, "is not a host"));
 }
 
 static void test_a_credential_plugin(void **state)
