@@ -106,9 +106,6 @@ size_t bench_count_mounts(const char *text)
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void) st;
-	(void) type;
-	(void) ftw;
 	return remove(path);
 }
 

@@ -92,7 +92,6 @@ static void stored(void *userdata, int error, const struct object *result,
 {
 	struct filling *filling = userdata;
 
-	(void) result;
 	if (error < 0)
 		bench_fail("cannot store an object: %s", why->text);
 	filling->left--;

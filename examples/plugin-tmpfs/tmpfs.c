@@ -31,13 +31,11 @@ static const char *get_source(const struct volume_spec *spec)
 
 static struct volume_attributes get_attributes(const struct volume_spec *spec)
 {
-	(void) spec;
 	return (struct volume_attributes){ .managed = true, .selinux_relabel = true };
 }
 
 static bool lives_in_mount(const struct volume_spec *spec)
 {
-	(void) spec;
 	return true;
 }
 

@@ -516,7 +516,6 @@ int __wrap_csi_drivers_call(struct csi_drivers *drivers, const struct csi_call_r
 	struct model_call *call;
 	uint64_t arguments;
 
-	(void) drivers;
 	if (!model.is_there)
 		return failed_plain(reterr, -ENOTCONN, "no driver");
 	call = take_call();

@@ -73,7 +73,6 @@ static void keep_row(struct kept_row *kept, const struct ledger_row *row)
 int __wrap_ledger_put(struct ledger *ledger, const struct ledger_row *row);
 int __wrap_ledger_put(struct ledger *ledger, const struct ledger_row *row)
 {
-	(void) ledger;
 	keep_row(slot_for(queued, row->entry.unique_name, row->entry.pod_uid), row);
 	return 0;
 }
@@ -85,7 +84,6 @@ int __wrap_ledger_forget(struct ledger *ledger, const char *unique_name, const c
 	const struct ledger_row row = { .entry = { .unique_name = unique_name,
 						   .pod_uid = pod_uid } };
 
-	(void) ledger;
 	keep_row(kept, &row);
 	kept->is_there = false;
 	return 0;
@@ -94,7 +92,6 @@ int __wrap_ledger_forget(struct ledger *ledger, const char *unique_name, const c
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr);
 int __wrap_ledger_commit(struct ledger *ledger, struct failure *reterr)
 {
-	(void) ledger;
 	if (sequence_ledger_fails)
 		return failed_plain(reterr, -ENOSPC, "no space");
 	for (size_t i = 0; i < ROWS_MAX; i++) {

@@ -90,7 +90,6 @@ static void make_objects(void)
 
 static const struct object *find_object(void *userdata, const struct object_reference *reference)
 {
-	(void) userdata;
 	if (reference->kind != KIND_CSI_DRIVER)
 		return NULL;
 	return drivers[strcmp(reference->name, "r") == 0];
@@ -144,8 +143,6 @@ static void begin_operations(void)
 
 static void report_rebuilt(const struct rebuild_report *report, void *userdata)
 {
-	(void) report;
-	(void) userdata;
 }
 
 static void rebuild_actual(void)

@@ -155,7 +155,6 @@ static int file_sync(sqlite3_file *base, int flags)
 {
 	struct disk_file *file = (struct disk_file *) base;
 
-	(void) flags;
 	if (++used->syncs == used->failing_sync) {
 		(void) remember(DISK_SYNC_FAILED, file->content);
 		return SQLITE_IOERR_FSYNC;
@@ -176,35 +175,27 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 /* There is no other process. */
 static int file_lock(sqlite3_file *base, int lock)
 {
-	(void) base;
-	(void) lock;
 	return SQLITE_OK;
 }
 
 static int file_check_lock(sqlite3_file *base, int *is_reserved)
 {
-	(void) base;
 	*is_reserved = 0;
 	return SQLITE_OK;
 }
 
 static int file_control(sqlite3_file *base, int operation, void *argument)
 {
-	(void) base;
-	(void) operation;
-	(void) argument;
 	return SQLITE_NOTFOUND;
 }
 
 static int file_sector_size(sqlite3_file *base)
 {
-	(void) base;
 	return 4096;
 }
 
 static int file_characteristics(sqlite3_file *base)
 {
-	(void) base;
 	return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
@@ -243,7 +234,6 @@ static int disk_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int
 	struct disk_file *file = (struct disk_file *) base;
 	int name = name_of(path);
 
-	(void) vfs;
 	file->base.pMethods = NULL;
 	if (name < 0)
 		return SQLITE_CANTOPEN;
@@ -266,7 +256,6 @@ static int disk_delete(sqlite3_vfs *vfs, const char *path, int sync_names)
 {
 	int name = name_of(path);
 
-	(void) vfs;
 	if (name < 0 || used->names[name] < 0)
 		return SQLITE_IOERR_DELETE_NOENT;
 	remember(DISK_REMOVE, used->names[name])->name = name;
@@ -281,7 +270,6 @@ static int disk_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret)
 {
 	int name = name_of(path);
 
-	(void) vfs;
 	*ret = name >= 0 && used->names[name] >= 0 &&
 	       (flags != SQLITE_ACCESS_EXISTS || used->contents[used->names[name]].size > 0);
 	return SQLITE_OK;
@@ -289,7 +277,6 @@ static int disk_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret)
 
 static int disk_full_path(sqlite3_vfs *vfs, const char *path, int size, char *full)
 {
-	(void) vfs;
 	(void) snprintf(full, (size_t) size, "%s", path);
 	return SQLITE_OK;
 }

@@ -54,19 +54,16 @@ static void start(struct fault_world *world)
 
 static void add_data(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("data.yaml", VOLUME("data", "@/theirs/data", ""));
 }
 
 static void add_web(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("web.yaml", WEB);
 }
 
 static void remove_web(struct fault_world *world)
 {
-	(void) world;
 	world_remove_manifest("web.yaml");
 }
 
@@ -80,7 +77,6 @@ static void add_web_and_backup(struct fault_world *world)
 
 static void remove_backup(struct fault_world *world)
 {
-	(void) world;
 	world_remove_manifest("backup.yaml");
 }
 
@@ -113,7 +109,6 @@ static void remove_web_of_before(struct fault_world *world)
 
 static void add_scratch(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("web.yaml",
 			     POD("web", "uid-web", "", MOUNT("disk") MOUNT("fast"),
 				 "  - {name: disk, emptyDir: {}}\n"
@@ -123,7 +118,6 @@ static void add_scratch(struct fault_world *world)
 /* What a container leaves in its emptyDir goes with it. */
 static void fill_scratch(struct fault_world *world)
 {
-	(void) world;
 	sandbox_mkdir("root/" EMPTY_AT("uid-web", "disk") "/directory", 0755);
 	sandbox_write("root/" EMPTY_AT("uid-web", "disk") "/directory/file", "text");
 	sandbox_write("root/" EMPTY_AT("uid-web", "fast") "/file", "text");
@@ -131,7 +125,6 @@ static void fill_scratch(struct fault_world *world)
 
 static void add_host_paths(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest(
 		"web.yaml",
 		POD("web", "uid-web", "", MOUNT("host") MOUNT("made"),
@@ -142,7 +135,6 @@ static void add_host_paths(struct fault_world *world)
 
 static void add_owned(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("owned.yaml", VOLUME("owned", "@/owned", ""));
 	world_write_manifest("web.yaml",
 			     POD("web", "uid-web", "  securityContext: {fsGroup: 4321}\n",
@@ -152,14 +144,12 @@ static void add_owned(struct fault_world *world)
 
 static void add_device(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("disk.yaml", VOLUME("disk", "@/device", ""));
 	world_write_manifest("web.yaml", POD("web", "uid-web", "", MOUNT("disk"), CLAIMED("disk")));
 }
 
 static void add_raw_device(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("disk.yaml", VOLUME("disk", "@/device", "  volumeMode: Block\n"));
 	world_write_manifest(
 		"web.yaml",
@@ -170,7 +160,6 @@ static void add_raw_device(struct fault_world *world)
 
 static void add_settings(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("settings.yaml",
 			     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
 			     "data: {color: blue, size: large}\n---\n"
@@ -188,7 +177,6 @@ static void add_settings(struct fault_world *world)
 
 static void add_csi(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest(
 		"net.yaml",
 		"apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: d}\n"
@@ -211,7 +199,6 @@ static void add_csi(struct fault_world *world)
 
 static void add_token(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("web.yaml", POD("web", "uid-web", "", MOUNT("token"),
 					     "  - {name: token, projected: {sources: "
 					     "[{serviceAccountToken: {path: token}}]}}\n"));
@@ -220,7 +207,6 @@ static void add_token(struct fault_world *world)
 /* Another pod of the same name, with another volume beside the first. */
 static void replace_web(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("web.yaml", POD("web", "uid-new", "", MOUNT("data") MOUNT("disk"),
 					     CLAIMED("data") "  - {name: disk, emptyDir: {}}\n"));
 }
@@ -237,7 +223,6 @@ static void on_subpaths(void *userdata, int error, const struct bound_subpaths *
 {
 	struct subpath_answer *answer = userdata;
 
-	(void) ret;
 	if (error < 0)
 		print_message("sub-paths: %s\n", why->text);
 	*answer = (struct subpath_answer){ true, error };
@@ -245,7 +230,6 @@ static void on_subpaths(void *userdata, int error, const struct bound_subpaths *
 
 static void add_sub_paths(struct fault_world *world)
 {
-	(void) world;
 	world_write_manifest("owned.yaml", VOLUME("owned", "@/owned", ""));
 	world_write_manifest("web.yaml",
 			     POD("web", "uid-web", "",

@@ -35,17 +35,12 @@ int __wrap_syncfs(int fd)
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
 {
-	(void) status;
-	(void) where;
 	(void) (type == FTW_DP ? rmdir(path) : unlink(path));
 	return 0;
 }
 
 static int check_one(const char *path, const struct stat *status, int type, struct FTW *where)
 {
-	(void) path;
-	(void) type;
-	(void) where;
 	HOLDS(!S_ISCHR(status->st_mode) && !S_ISBLK(status->st_mode));
 	return 0;
 }

@@ -69,7 +69,6 @@ void test_fates_of_known_mounts(void **state)
 	struct table_entries others;
 	struct known_mount known[3];
 
-	(void) state;
 	make_root();
 	bind_on("root/a", 0);
 	bind_on("root/b", 0);
@@ -101,7 +100,6 @@ void test_expected_attributes(void **state)
 	struct known_mount known[2];
 	struct table_entries others;
 
-	(void) state;
 	make_root();
 	bind_on("root/a", MS_RDONLY);
 	bind_on("root/b", MS_RDONLY);
@@ -131,7 +129,6 @@ void test_attributes_of_known_mounts(void **state)
 	struct table_entries others;
 	struct known_mount known[3];
 
-	(void) state;
 	make_root();
 	bind_on("root/a", MS_RDONLY | MS_NOSUID);
 	bind_on("root/b", MS_NODEV | MS_NOEXEC | MS_NOATIME);
@@ -164,7 +161,6 @@ void test_others_below_and_above_the_root(void **state)
 	struct table_entries others;
 	struct known_mount known;
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	sandbox_mkdir("source/root", 0755);
 	bind_on("above", 0); /* before the root: what it stands on */
@@ -229,7 +225,6 @@ void test_attributes_are_set_back(void **state)
 	struct place place = place_of("target");
 	struct failure failure;
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_on("target", MS_NODEV | MS_NOATIME);
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
@@ -253,7 +248,6 @@ void test_another_mount_is_not_set_back(void **state)
 	struct place place = place_of("target"), plain = place_of("source");
 	uint64_t id;
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_on("target", 0);
 	id = id_of("target");

@@ -86,7 +86,6 @@ void case_walk_agrees_with_mountinfo(void **state)
 	unsigned int lines = 0, entries = 0;
 	char line[8192];
 
-	(void) state;
 	assert_non_null(mountinfo);
 	while (fgets(line, sizeof(line), mountinfo))
 		lines++;
@@ -100,7 +99,6 @@ void case_refresh_sees_what_changed(void **state)
 	struct mount_table *table = new_table();
 	struct visited none = { 0 }, one = { 0 }, two = { 0 }, gone = { 0 };
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_dir("source", "a");
 	assert_int_equal(mount_table_walk(table, note, &none), 0);
@@ -145,7 +143,6 @@ void case_facts_and_entries_have_the_same_ids(void **state)
 	struct mount_facts facts;
 	struct by_id found = { 0 };
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_dir("source", "a");
 	table = new_table();
@@ -168,7 +165,6 @@ void case_references_of_a_directory(void **state)
 	struct mount_table *table = new_table();
 	struct visited before = { 0 }, both = { 0 }, through = { 0 };
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	sandbox_mkdir("source/below", 0755);
 	bind_dir("source/below", "other");
@@ -196,7 +192,6 @@ void case_references_of_a_mount_s_root(void **state)
 	struct mount_table *table = new_table();
 	struct visited root = { 0 }, below = { 0 };
 
-	(void) state;
 	sandbox_mkdir("disk", 0755);
 	assert_return_code(mount("none", sandbox_path("disk"), "tmpfs", 0, NULL), errno);
 	sandbox_mkdir("disk/dir", 0755);
@@ -218,7 +213,6 @@ void case_references_by_prefix(void **state)
 	struct mount_table *table = new_table();
 	struct visited pods = { 0 };
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	sandbox_mkdir("pods", 0755);
 	bind_dir("source", "pods/a");
@@ -235,7 +229,6 @@ void case_references_end_when_told(void **state)
 	struct mount_table *table = new_table();
 	struct visited visited = { .stop_after = 2 };
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_dir("source", "a");
 	bind_dir("source", "b");
@@ -254,7 +247,6 @@ void case_references_after_a_move(void **state)
 	struct mount_table *table = new_table();
 	struct visited before = { 0 }, after = { 0 }, gone = { 0 };
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_dir("source", "a");
 	assert_int_equal(references_of(table, "source", "", &before), 0);
@@ -275,7 +267,6 @@ void case_references_of_another_file_system(void **state)
 	struct mount_table *table = new_table();
 	struct visited visited = { 0 };
 
-	(void) state;
 	sandbox_mkdir("one", 0755);
 	sandbox_mkdir("two", 0755);
 	assert_return_code(mount("none", sandbox_path("one"), "tmpfs", 0, NULL), errno);
@@ -298,7 +289,6 @@ void case_references_of_nothing_mounted(void **state)
 	cleanup_close int fd = -EBADF;
 	int pipe_fds[2];
 
-	(void) state;
 	assert_return_code(pipe2(pipe_fds, O_CLOEXEC), errno);
 	fd = pipe_fds[0];
 	(void) close(pipe_fds[1]);
@@ -313,7 +303,6 @@ void case_awkward_names(void **state)
 					     "\\040" };
 	struct mount_table *table = new_table();
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct visited visited = { 0 };
 		char expected[64];
@@ -347,7 +336,6 @@ void case_attributes_as_words(void **state)
 	cleanup_close int fd = -EBADF;
 	char options[128] = "";
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	bind_dir("source", "a");
 	assert_return_code(mount(NULL, sandbox_path("a"), NULL,

@@ -50,8 +50,6 @@ static int see(const char *path, const struct stat *status, int type, struct FTW
 {
 	struct seen *seen = &filled->entries[filled->count];
 
-	(void) type;
-	(void) where;
 	if (filled->count == ENTRIES_MAX)
 		return 1;
 	filled->count++;

@@ -110,7 +110,6 @@ static int own_root_s_naively(unsigned int number)
 	cleanup_close int fd = open(sandbox_path("tree"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat status;
 
-	(void) number;
 	assert_return_code(fd, errno);
 	reset_mode(fd);
 	if (fstatat(fd, "x", &status, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(status.st_mode))
@@ -190,7 +189,6 @@ static unsigned int naive_gid;
 
 static void own_naively_one(const char *path, bool is_directory)
 {
-	(void) is_directory;
 	race_pause();
 	(void) lchown(path, (uid_t) -1, naive_gid);
 }
@@ -210,7 +208,6 @@ static void remove_naively_one(const char *path, bool is_directory)
 
 static int remove_naively(unsigned int number)
 {
-	(void) number;
 	fill();
 	walk_naively(sandbox_path("tree"), remove_naively_one);
 	return 0;

@@ -103,7 +103,6 @@ static int set_up_and_tear_down(unsigned int number)
 {
 	int r = run(volume.plugin->new_mounter), torn_down;
 
-	(void) number;
 	torn_down = run(volume.plugin->new_unmounter);
 	/* A teardown may have removed what the threads exchange. */
 	(void) mkdirat(sandbox_fd(), "root/pods/u1/volumes", 0750);

@@ -108,7 +108,6 @@ unsigned int sandbox_open_fds(void)
 
 int sandbox_setup(void **state)
 {
-	(void) state;
 	if (mount("podvol-test", sandbox.dir, "tmpfs", 0, "mode=0755") < 0) {
 		print_error("cannot mount a tmpfs on '%s': %s\n", sandbox.dir, strerror(errno));
 		return -1;
@@ -129,7 +128,6 @@ int sandbox_teardown(void **state)
 	unsigned int mounts = sandbox_mounts_below(sandbox.dir);
 	int result = 0;
 
-	(void) state;
 	if (fds != sandbox.fds_before) {
 		print_error("descriptors: %u before, %u after\n", sandbox.fds_before, fds);
 		result = -1;

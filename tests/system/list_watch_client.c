@@ -26,19 +26,16 @@ struct client {
 
 static void begin_list(void *userdata)
 {
-	(void) userdata;
 	(void) puts("BEGIN");
 }
 
 static void take(void *userdata, const struct server_object *object)
 {
-	(void) userdata;
 	(void) printf("%s %s\n", object->object ? "ITEM" : "UNKNOWN", object->name);
 }
 
 static void end_list(void *userdata, bool went_back)
 {
-	(void) userdata;
 	(void) printf("LIST %d\n", went_back);
 }
 
@@ -48,13 +45,11 @@ static void change(void *userdata, const struct server_event *event)
 					     [SERVER_MODIFIED] = "MODIFIED",
 					     [SERVER_DELETED] = "DELETED" };
 
-	(void) userdata;
 	(void) printf("%s %s\n", words[event->type], event->object.name);
 }
 
 static void failed_try(void *userdata, int status, const struct failure *why)
 {
-	(void) userdata;
 	(void) printf("FAILED %d %s\n", status, why->text);
 }
 
@@ -71,8 +66,6 @@ static void read_credentials(struct client *client)
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
-	(void) source;
-	(void) info;
 	read_credentials(userdata);
 	return 0;
 }

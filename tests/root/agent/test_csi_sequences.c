@@ -285,7 +285,6 @@ static void test_order_is_kept_and_nothing_forgotten(void **state)
 	unsigned long done = 0, bad = 0;
 	unsigned int running = 0;
 
-	(void) state;
 	sequence = first_seed;
 	while (is_time_left(begun, done) || running > 0) {
 		unsigned long count = sequences_wanted > 0 && sequences_wanted - done < BATCH

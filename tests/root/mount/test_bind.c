@@ -89,7 +89,6 @@ static void test_bind_tells_its_id(void **state)
 	struct mount_facts facts;
 	uint64_t mount_id = 1;
 
-	(void) state;
 	make_two();
 	source_fd = open_path("source");
 	target_fd = open_path("target");
@@ -109,7 +108,6 @@ static void test_bind_shows_the_source(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_int_equal(bind_paths("source", "target", NULL, &failure), 0);
 	assert_true(sandbox_has("target/file", "data"));
@@ -126,7 +124,6 @@ static void test_bind_read_only_from_the_first_moment(void **state)
 	const struct mount_attributes read_only = { .set = MOUNT_ATTR_RDONLY };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_int_equal(bind_paths("source", "target", &read_only, &failure), 0);
 	assert_int_equal(kernel_calls_counts()->attached, 1);
@@ -146,7 +143,6 @@ static void test_bind_with_options_as_words(void **state)
 	cleanup_free char *data = NULL;
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_int_equal(
 		mount_options_split("vers=2,ro,_netdev,bind,noexec", &attributes, &data, &failure),
@@ -168,7 +164,6 @@ static void test_attributes_are_added_to_the_source_s(void **state)
 	const struct mount_attributes third = { .clear = MOUNT_ATTR_NOSUID };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	sandbox_mkdir("second", 0750);
 	sandbox_mkdir("third", 0750);
@@ -192,7 +187,6 @@ static void test_files_and_device_nodes(void **state)
 	struct failure failure = { 0 };
 	struct stat status;
 
-	(void) state;
 	sandbox_write("source", "data");
 	sandbox_write("target", "");
 	assert_int_equal(bind_paths("source", "target", &read_only, &failure), 0);
@@ -211,7 +205,6 @@ static void test_submounts_only_when_recursive(void **state)
 	const struct mount_attributes recursive = { .recursive = true };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	sandbox_mkdir("source/sub", 0755);
 	assert_return_code(mount("none", sandbox_path("source/sub"), "tmpfs", 0, NULL), errno);
@@ -232,7 +225,6 @@ static void test_recursive_read_only_covers_submounts(void **state)
 	const struct mount_attributes both = { .set = MOUNT_ATTR_RDONLY, .recursive = true };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	sandbox_mkdir("source/sub", 0755);
 	assert_return_code(mount("none", sandbox_path("source/sub"), "tmpfs", 0, NULL), errno);
@@ -256,7 +248,6 @@ static void test_recursive_read_only_is_refused_without(void **state)
 	const struct mount_attributes both = { .set = MOUNT_ATTR_RDONLY, .recursive = true };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_int_equal(bind_paths("source", "target", &both, &failure), -EOPNOTSUPP);
 	assert_non_null(strstr(failure.text, "mount_setattr"));
@@ -276,7 +267,6 @@ static void test_propagation(void **state)
 	};
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_return_code(mount(NULL, sandbox_dir(), NULL, MS_SHARED, NULL), errno);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -301,7 +291,6 @@ static void test_a_failure_leaves_nothing(void **state)
 	const struct mount_attributes read_only = { .set = MOUNT_ATTR_RDONLY };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	/* A file on a directory: ENOTDIR on older kernels, EINVAL on newer ones. */
 	assert_true(bind_paths("source/file", "target", &read_only, &failure) < 0);
@@ -316,7 +305,6 @@ static void test_leftovers_of_a_killed_process(void **state)
 	const struct mount_attributes read_only = { .set = MOUNT_ATTR_RDONLY };
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_return_code(mkdir("/run/podvol-bind", 0700), errno);
 	assert_return_code(mkdir("/run/podvol-bind/private", 0700), errno);
@@ -333,7 +321,6 @@ static void test_unmount_says_why_not(void **state)
 	struct failure failure = { 0 };
 	cleanup_close int inside_fd = -EBADF;
 
-	(void) state;
 	make_two();
 	assert_int_equal(unmount_with("target", 0, &failure), -EINVAL);
 	assert_non_null(strstr(failure.text, "target"));
@@ -351,7 +338,6 @@ static void test_unmount_takes_the_top_and_follows_no_link(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	make_two();
 	assert_int_equal(bind_paths("source", "target", NULL, &failure), 0);
 	assert_return_code(symlink("target", sandbox_path("link")), errno);

@@ -59,7 +59,6 @@ static void test_case_112_a_server_that_is_gone(void **state)
 	static const int errors[] = { ESTALE, ENOTCONN, EIO, EACCES, EHOSTDOWN, ENODEV };
 	struct failure failure = { 0 };
 
-	(void) state;
 	warm_up();
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		sandbox_mkdir("mount", 0750);
@@ -80,7 +79,6 @@ static void test_a_dead_fuse_daemon(void **state)
 	char options[128];
 	int fuse_fd;
 
-	(void) state;
 	fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fuse_fd < 0) {
 		print_message("# no /dev/fuse here\n");
@@ -101,7 +99,6 @@ static void test_case_113_data_is_kept(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("dir", 0750);
 	sandbox_write("dir/file", "data");
 	assert_int_equal(clean_up("dir", &failure), -ENOTEMPTY);
@@ -113,7 +110,6 @@ static void test_case_114_a_mount_point(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("mount", 0750);
 	mount_tmpfs("mount");
 	sandbox_write("mount/file", "on the mount");
@@ -125,7 +121,6 @@ static void test_data_below_a_mount_is_kept(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("mount", 0750);
 	sandbox_write("mount/file", "beneath");
 	mount_tmpfs("mount");
@@ -139,7 +134,6 @@ static void test_what_is_not_ours_stays(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("elsewhere", 0750);
 	assert_return_code(symlink("elsewhere", sandbox_path("link")), errno);
 	assert_int_equal(clean_up("link", &failure), -ENOTEMPTY);
@@ -158,7 +152,6 @@ static void test_missing_is_fine(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	assert_int_equal(clean_up("missing", &failure), 0);
 	sandbox_mkdir("dir", 0750);
 	assert_int_equal(clean_up("dir", &failure), 0);
@@ -169,7 +162,6 @@ static void test_stacked_mounts_and_files(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("mount", 0750);
 	for (int i = 0; i < 5; i++)
 		mount_tmpfs("mount");
@@ -190,7 +182,6 @@ static void test_in_use_is_not_taken_away(void **state)
 	cleanup_close int fd = -EBADF;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("mount", 0750);
 	mount_tmpfs("mount");
 	sandbox_write("mount/file", "in use");
@@ -207,7 +198,6 @@ static void test_a_link_in_its_place(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("elsewhere", 0750);
 	mount_tmpfs("elsewhere");
 	assert_return_code(symlink("elsewhere", sandbox_path("mount")), errno);

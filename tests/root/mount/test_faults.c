@@ -27,8 +27,6 @@ struct life {
 
 static int ignore_entry(const struct mount_entry *entry, void *userdata)
 {
-	(void) entry;
-	(void) userdata;
 	return 0;
 }
 
@@ -146,7 +144,6 @@ static void test_each_call_fails_once(void **state)
 	unsigned int nth = 0, fds, failures = 0;
 	bool failed_one;
 
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	sandbox_write("source/file", "data");
 	sandbox_mkdir("root", 0750);

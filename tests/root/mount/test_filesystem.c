@@ -43,7 +43,6 @@ static void test_options_of_both_kinds(void **state)
 	struct failure failure = { 0 };
 	struct stat status;
 
-	(void) state;
 	if (mount_on_target("tmpfs", "size=1m,nosuid,mode=0711,noexec,defaults", &failure) < 0)
 		fail_msg("%s", failure.text);
 	assert_return_code(stat(sandbox_path("target"), &status), errno);
@@ -59,7 +58,6 @@ static void test_case_095_read_only(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	assert_int_equal(mount_on_target("tmpfs", "ro", &failure), 0);
 	assert_true(status_of_target().f_flag & ST_RDONLY);
 	assert_int_equal(kernel_calls_counts()->attached_writable, 0);
@@ -71,7 +69,6 @@ static void test_no_options(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	assert_int_equal(mount_on_target("tmpfs", NULL, &failure), 0);
 	unmount_target();
 	assert_int_equal(mount_on_target("tmpfs", "", &failure), 0);
@@ -84,7 +81,6 @@ static void test_a_bad_option_is_named(void **state)
 	struct failure failure = { 0 };
 	int fd = fsopen("tmpfs", FSOPEN_CLOEXEC);
 
-	(void) state;
 	if (fd < 0 && errno == ENOSYS) {
 		print_message("# no fsopen here: mount(2) names no option\n");
 		skip();
@@ -103,7 +99,6 @@ static void test_a_bad_option_is_refused(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	assert_int_equal(mount_on_target("tmpfs", "no_such_option=7", &failure), -EINVAL);
 	assert_non_null(strstr(failure.text, "tmpfs"));
 	assert_int_equal(sandbox_mounts_below(sandbox_path("target")), 0);
@@ -113,7 +108,6 @@ static void test_unknown_types(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	assert_int_equal(mount_on_target("nosuchfs", "", &failure), -ENODEV);
 	assert_non_null(strstr(failure.text, "nosuchfs"));
 	assert_int_equal(mount_on_target("tmpfs", "loop", &failure), -EINVAL);
@@ -125,7 +119,6 @@ static void test_the_target_is_the_descriptor_s(void **state)
 	cleanup_close int fd = -EBADF;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("target", 0750);
 	sandbox_mkdir("elsewhere", 0750);
 	fd = open(sandbox_path("target"), O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -125,7 +125,6 @@ static void test_case_099_nothing_at_all(void **state)
 	struct loop_image image = loop_image_new("image", 8);
 	char content[PROBE_CONTENT_BYTES];
 
-	(void) state;
 	assert_int_equal(probe(&image, content), 0);
 	assert_string_equal(content, "");
 	loop_image_done(&image);
@@ -136,7 +135,6 @@ static void test_case_100_a_file_system_by_its_name(void **state)
 	struct loop_image image = loop_image_new("image", 320);
 	char content[PROBE_CONTENT_BYTES];
 
-	(void) state;
 	loop_image_format("image", "/usr/sbin/mkfs.xfs");
 	loop_image_done(&image);
 	image = loop_image_over("image", false);
@@ -164,7 +162,6 @@ static void test_case_101_partitions_are_never_formatted(void **state)
 	char content[PROBE_CONTENT_BYTES];
 	struct outcome outcome;
 
-	(void) state;
 	loop_image_done(&image);
 	write_partition_table("image");
 	image = loop_image_over("image", false);
@@ -187,7 +184,6 @@ static void test_a_device_that_cannot_be_read(void **state)
 	char content[PROBE_CONTENT_BYTES];
 	struct outcome outcome;
 
-	(void) state;
 	assert_return_code(truncate(sandbox_path("image"), 0), errno);
 	assert_true(probe(&image, content) < 0);
 	assert_return_code(truncate(sandbox_path("image"), 32768),
@@ -204,7 +200,6 @@ static void test_what_is_no_device(void **state)
 	struct loop_image image = { .fd = -EBADF, .path = "/dev/podvol-no-such-device" };
 	struct outcome outcome = format(&image, "ext4", "");
 
-	(void) state;
 	assert_refused(&outcome, FORMAT_GET_DISK_FORMAT_FAILED);
 	assert_int_equal(outcome.result, -ENOENT);
 	snprintf(image.path, sizeof(image.path), "/dev/null");
@@ -232,7 +227,6 @@ static void test_contradicting_signatures_are_left_alone(void **state)
 	struct loop_image other = loop_image_new("other", 320);
 	struct outcome outcome;
 
-	(void) state;
 	loop_image_done(&image);
 	loop_image_done(&other);
 	loop_image_format("image", "/usr/sbin/mkfs.xfs");
@@ -275,25 +269,21 @@ static void format_empty(const char *type, const char *real_type, const char *co
 
 static void test_empty_becomes_ext4(void **state)
 {
-	(void) state;
 	format_empty("", "ext4", "mkfs.ext4 -F -m0", 16);
 }
 
 static void test_case_104_empty_becomes_xfs(void **state)
 {
-	(void) state;
 	format_empty("xfs", "xfs", "mkfs.xfs -f", 320);
 }
 
 static void test_case_105_empty_becomes_ext3(void **state)
 {
-	(void) state;
 	format_empty("ext3", "ext3", "mkfs.ext3 -F -m0", 16);
 }
 
 static void test_empty_becomes_btrfs(void **state)
 {
-	(void) state;
 	format_empty("btrfs", "btrfs", "mkfs.btrfs", 128);
 }
 
@@ -303,7 +293,6 @@ static void test_a_read_only_volume_is_not_formatted(void **state)
 	char content[PROBE_CONTENT_BYTES];
 	struct outcome outcome = format(&image, "ext4", "noatime,ro");
 
-	(void) state;
 	assert_refused(&outcome, FORMAT_UNFORMATTED_READ_ONLY);
 	assert_int_equal(tools.count, 0);
 	assert_int_equal(probe(&image, content), 0);
@@ -316,7 +305,6 @@ static void test_a_device_in_use_is_not_formatted(void **state)
 	cleanup_close int claim_fd = open(image.path, O_RDWR | O_EXCL | O_CLOEXEC);
 	struct outcome outcome;
 
-	(void) state;
 	assert_return_code(claim_fd, errno);
 	outcome = format(&image, "ext4", "");
 	assert_refused(&outcome, FORMAT_FAILED);
@@ -331,7 +319,6 @@ static void test_a_failing_mkfs(void **state)
 	struct loop_image image = loop_image_new("image", 16);
 	struct outcome outcome;
 
-	(void) state;
 	tools.answered = true;
 	tools.mkfs_status = 1;
 	outcome = format(&image, "ext4", "");
@@ -349,7 +336,6 @@ static void test_types_that_are_none(void **state)
 	static const char *const types[] = { "../ext4", "ext4 -F", "EXT4", "ext4/", "a;b" };
 	struct loop_image image = loop_image_new("image", 16);
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		struct outcome outcome = format(&image, types[i], "");
 
@@ -377,7 +363,6 @@ static void test_case_106_another_type_that_can_be_mounted(void **state)
 	struct loop_image image = image_with("/usr/sbin/mkfs.ext3", 16);
 	struct outcome outcome = format(&image, "ext4", "");
 
-	(void) state;
 	assert_mounted(&outcome);
 	unmount_target();
 	loop_image_done(&image);
@@ -389,7 +374,6 @@ static void test_case_107_another_type_that_cannot(void **state)
 	char content[PROBE_CONTENT_BYTES];
 	struct outcome outcome = format(&image, "xfs", "");
 
-	(void) state;
 	assert_refused(&outcome, FORMAT_FILESYSTEM_MISMATCH);
 	assert_non_null(strstr(outcome.failure.text, "holds ext4, not xfs"));
 	assert_int_equal(tools.count, 1);
@@ -404,7 +388,6 @@ static void test_the_right_type_that_cannot_be_mounted(void **state)
 	struct loop_image image = image_with("/usr/sbin/mkfs.ext4", 16);
 	struct outcome outcome = format(&image, "ext4", "no_such_option");
 
-	(void) state;
 	assert_refused(&outcome, FORMAT_MOUNT_FAILED);
 	if (fsopen("", 0) < 0 && errno != ENOSYS) /* mount(2) names no option */
 		assert_non_null(strstr(outcome.failure.text, "no_such_option"));
@@ -417,7 +400,6 @@ static void test_answers_of_fsck_that_go_on(void **state)
 	static const int statuses[] = { 0, 1, 2, 8, -ENOENT };
 	struct loop_image image = image_with("/usr/sbin/mkfs.ext4", 16);
 
-	(void) state;
 	tools.answered = true;
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
 		struct outcome outcome;
@@ -438,7 +420,6 @@ static void test_case_109_errors_that_fsck_leaves(void **state)
 	static const int statuses[] = { 4, 5, 12 };
 	struct loop_image image = image_with("/usr/sbin/mkfs.ext4", 16);
 
-	(void) state;
 	tools.answered = true;
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
 		struct outcome outcome;
@@ -458,7 +439,6 @@ static void test_case_111_read_only_is_not_checked(void **state)
 	struct outcome outcome;
 	struct statvfs status;
 
-	(void) state;
 	loop_image_done(&image);
 	image = loop_image_over("image", true); /* nor could it be: the device is read-only */
 	outcome = format(&image, "ext4", "ro,nosuid");
@@ -479,7 +459,6 @@ static void test_only_checks_of_ext_end_early(void **state)
 	struct loop_image image = loop_image_new("image", 16), other = loop_image_new("other", 320);
 	struct outcome outcome;
 
-	(void) state;
 	for (size_t i = 0; i < 2; i++) {
 		outcome = format(&image, "ext4", "");
 		assert_mounted(&outcome);
@@ -504,7 +483,6 @@ static void test_tools_that_were_ended(void **state)
 	struct loop_image image = loop_image_new("empty", 16);
 	struct outcome outcome;
 
-	(void) state;
 	tools.answered = true;
 	tools.mkfs_status = -ETIMEDOUT;
 	outcome = format(&image, "ext4", "");

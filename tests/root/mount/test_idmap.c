@@ -176,7 +176,6 @@ static void check_copies(void)
 
 static void test_on_tmpfs(void **state)
 {
-	(void) state;
 	need_maps(true);
 	sandbox_mkdir("disk", 0755);
 	make_source();
@@ -189,7 +188,6 @@ static void test_on_ext4(void **state)
 {
 	struct loop_image image;
 
-	(void) state;
 	need_maps(false);
 	image = loop_image_new("image", 8);
 	loop_image_format("image", "/usr/sbin/mkfs.ext4");
@@ -210,7 +208,6 @@ static void test_pairs(void **state)
 		{ DISK, DISK + 1 }, { DISK + 1, DISK }, { 1, PAIR_MOST }, { 1, 4294967294U }
 	};
 
-	(void) state;
 	need_maps(true);
 	sandbox_mkdir("source", 0755);
 	sandbox_mkdir("target", 0750);
@@ -226,7 +223,6 @@ static void test_root_s_group_is_never_mapped(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	assert_int_equal(idmap_exchange(cache, 0, WANTED, &failure), -EINVAL);
 	assert_string_equal(failure.text, "group 0 is never mapped");
 	assert_int_equal(idmap_exchange(cache, WANTED, 0, &failure), -EINVAL);
@@ -249,7 +245,6 @@ static void test_namespaces_are_kept_but_not_all(void **state)
 	unsigned int before = sandbox_open_fds();
 	ino_t first = namespace_of(DISK, WANTED);
 
-	(void) state;
 	assert_int_equal(namespace_of(DISK, WANTED), first);
 	assert_int_equal(namespace_of(WANTED, DISK), first);
 	assert_int_not_equal(namespace_of(DISK, OTHER), first);
@@ -262,7 +257,6 @@ static void test_namespaces_are_kept_but_not_all(void **state)
 /* None of the older ways makes such a mount; nothing is left behind. */
 static void test_without_the_calls(void **state)
 {
-	(void) state;
 	sandbox_mkdir("source", 0755);
 	sandbox_mkdir("target", 0750);
 	assert_int_equal(bind_mapped("source", "target", DISK, WANTED), -ENOSYS);
@@ -273,7 +267,6 @@ static void test_a_file_system_that_cannot(void **state)
 {
 	int r;
 
-	(void) state;
 	sandbox_mkdir("target", 0750);
 	sandbox_mkdir("source", 0750);
 	assert_return_code(mount("proc", sandbox_path("source"), "proc", 0, NULL), errno);

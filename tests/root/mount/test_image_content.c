@@ -186,7 +186,6 @@ static void *open_at_once(void *userdata)
 	struct image_content content = IMAGE_CONTENT_NONE;
 	struct failure why = { .error = 0 };
 
-	(void) userdata;
 	(void) pthread_barrier_wait(&all_open);
 	if (image_content_open(fd, path, IMAGE_CONTENT_READ, "", &content, &why) < 0)
 		atomic_fetch_add(&failures, 1);

@@ -80,7 +80,6 @@ static void test_attach_once_and_detach(void **state)
 	cleanup_free char *first = NULL, *second = NULL;
 	struct failure failure = { 0 };
 
-	(void) state;
 	need_loop_devices();
 	make_backing("file");
 	fd = open_path("file");
@@ -100,7 +99,6 @@ static void test_it_is_read_only(void **state)
 	cleanup_free char *path = NULL;
 	int read_only = 0;
 
-	(void) state;
 	need_loop_devices();
 	make_backing("file");
 	fd = open_path("file");
@@ -119,7 +117,6 @@ static void test_it_belongs_to_the_inode(void **state)
 	cleanup_close int fd = -EBADF, other_fd = -EBADF;
 	cleanup_free char *path = NULL, *other = NULL;
 
-	(void) state;
 	need_loop_devices();
 	make_backing("file");
 	fd = open_path("file");
@@ -165,7 +162,6 @@ static void test_foreign_volumes_are_left_alone(void **state)
 	cleanup_free char *ours = NULL;
 	char theirs[64];
 
-	(void) state;
 	need_loop_devices();
 	make_backing("file");
 	fd = open_path("file");
@@ -186,7 +182,6 @@ static void test_path_as_name_is_a_lock_too(void **state)
 	cleanup_close int fd = -EBADF, their_fd = -EBADF;
 	char theirs[64];
 
-	(void) state;
 	need_loop_devices();
 	make_backing("file");
 	fd = open_path("file");
@@ -203,7 +198,6 @@ static void test_it_is_found_when_its_file_has_gone(void **state)
 	cleanup_close int fd = -EBADF, other_fd = -EBADF;
 	cleanup_free char *path = NULL, *other = NULL;
 
-	(void) state;
 	need_loop_devices();
 	make_backing("file");
 	make_backing("other");
@@ -230,7 +224,6 @@ static void test_it_locks_a_device(void **state)
 	cleanup_free char *path = NULL;
 	char backing[64];
 
-	(void) state;
 	sandbox_write("bind", "");
 	assert_return_code(mount(image.path, sandbox_path("bind"), NULL, MS_BIND, NULL), errno);
 	bind_fd = open_path("bind");

@@ -17,7 +17,6 @@ static void test_mounts_by_their_ids(void **state)
 	uint64_t ids[] = { UINT64_MAX / 2, 0 };
 	struct statx facts;
 
-	(void) state;
 	if (!mount_ids_are_unique()) {
 		print_message("# no unique ids here\n");
 		skip();

@@ -12,7 +12,6 @@
 /* What ran was really without them. */
 static void test_ids_are_the_small_ones(void **state)
 {
-	(void) state;
 	assert_false(mount_ids_are_unique());
 }
 

@@ -11,7 +11,6 @@
 /* Last: what ran before was really without it. */
 static void test_listmount_was_asked_for(void **state)
 {
-	(void) state;
 	assert_true(kernel_calls_counts()->missed > 0);
 }
 

@@ -169,7 +169,6 @@ static void test_who_mounts_and_unmounts(void **state)
 	pid_t pids[3];
 	uint64_t id;
 
-	(void) state;
 	make_places();
 	open_ear(&ear);
 	pids[0] = let_another(bind_target);
@@ -199,7 +198,6 @@ static void test_own_acts_are_passed_over(void **state)
 	struct mount_watch_counts counts;
 	struct ear ear;
 
-	(void) state;
 	make_places();
 	open_ear(&ear);
 	for (unsigned int i = 0; i < 5000; i++) {
@@ -225,7 +223,6 @@ static void test_a_remount_is_told_by_the_table(void **state)
 {
 	struct ear ear;
 
-	(void) state;
 	make_places();
 	bind_target();
 	open_ear(&ear);
@@ -247,7 +244,6 @@ static void test_a_queue_that_overflows(void **state)
 	struct mount_watch_counts counts;
 	struct ear ear;
 
-	(void) state;
 	make_places();
 	open_ear(&ear);
 	(void) let_another(mount_more_than_the_queue_holds);
@@ -271,7 +267,6 @@ static void test_nothing_happens_nothing_wakes(void **state)
 {
 	struct ear ear;
 
-	(void) state;
 	make_places();
 	open_ear(&ear);
 	bind_target();

@@ -95,7 +95,6 @@ static void test_policy(void **state)
 		{ "case 75, more than wanted", 02775, GROUP, &on_mismatch, false },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		make_volume(rows[i].mode, rows[i].gid);
 		if (apply_to("volume", rows[i].ownership) != rows[i].walked ||
@@ -108,7 +107,6 @@ static void test_policy(void **state)
 
 static void test_case_076_a_file_is_never_skipped(void **state)
 {
-	(void) state;
 	make_file_with("file", 0640);
 	set("file", 02770, GROUP);
 	assert_int_equal(apply_to("file", &on_mismatch), 1);
@@ -126,7 +124,6 @@ static void test_read_only_volumes_match_with_less(void **state)
 		.on_root_mismatch = true,
 	};
 
-	(void) state;
 	make_volume(02550, GROUP);
 	assert_int_equal(apply_to("volume", &ownership), 0);
 	assert_int_equal(apply_to("volume", &on_mismatch), 1);
@@ -157,7 +154,6 @@ static void test_bits(void **state)
 		{ "no bits at all", false, 0, &always, 0660 },
 	};
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].directory)
@@ -176,7 +172,6 @@ static void test_bits(void **state)
 
 static void test_sockets_fifos_devices(void **state)
 {
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	assert_return_code(mknod(sandbox_path("volume/fifo"), S_IFIFO | 0600, 0), errno);
 	assert_return_code(mknod(sandbox_path("volume/socket"), S_IFSOCK | 0600, 0), errno);
@@ -192,7 +187,6 @@ static void test_case_091_owners_never_change(void **state)
 {
 	struct stat status;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	make_file_with("volume/file", 0600);
 	assert_return_code(chown(sandbox_path("volume/file"), 4711, 0), errno);
@@ -210,7 +204,6 @@ static void test_what_matches_is_not_touched(void **state)
 {
 	struct stat before, after;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	make_file_with("volume/file", 0600);
 	assert_int_equal(apply_to("volume", &always), 1);
@@ -229,7 +222,6 @@ static void test_what_matches_is_not_touched(void **state)
 
 static void test_case_085_a_link_to_a_file(void **state)
 {
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	make_file_with("outside", 0600);
 	assert_return_code(symlink("../outside", sandbox_path("volume/link")), errno);
@@ -243,7 +235,6 @@ static void test_case_085_a_link_to_a_file(void **state)
 
 static void test_case_086_a_link_to_a_directory(void **state)
 {
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_mkdir("outside", 0700);
 	make_file_with("outside/file", 0600);
@@ -256,7 +247,6 @@ static void test_case_086_a_link_to_a_directory(void **state)
 
 static void test_mounts_are_not_entered(void **state)
 {
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_mkdir("volume/mounted", 0700);
 	make_file_with("volume/bound", 0600);

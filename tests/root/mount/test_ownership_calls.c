@@ -165,7 +165,6 @@ static void test_calls_of_each(void **state)
 		{ OTHER_OWNER, true, { .openat2 = 1, .statx = 1, .fchownat = 1, .fchmodat = 1 } },
 	};
 
-	(void) state;
 	if (kernel_lacks_openat2()) {
 		print_message("# no openat2 on this kernel: opening takes more calls\n");
 		skip();
@@ -202,7 +201,6 @@ static void test_what_is_mounted_on_stays(void **state)
 {
 	char name[64];
 
-	(void) state;
 	make_volume(OTHER_OWNER);
 	sandbox_write("outside", "");
 	assert_return_code(chmod(sandbox_path("outside"), 0600), errno);
@@ -230,7 +228,6 @@ static void test_bits_of_one_are_not_anothers(void **state)
 {
 	char name[64];
 
-	(void) state;
 	make_volume(OTHER_OWNER);
 	for (int i = 0; i < FILES; i += 2) {
 		(void) snprintf(name, sizeof(name), "volume/%d", i);
@@ -248,7 +245,6 @@ static void test_bits_where_a_filter_refuses(void **state)
 {
 	struct ownership_counts counts;
 
-	(void) state;
 	fchmodat2_error = EPERM;
 	make_volume(0);
 	counts = apply();

@@ -174,7 +174,6 @@ static void test_all_of_it_once_and_the_root_last(void **state)
 {
 	struct ownership_counts counts;
 
-	(void) state;
 	make_volume(0);
 	assert_int_equal(apply(&counts), 1);
 	assert_int_equal(threads_started, 3);
@@ -203,7 +202,6 @@ static void test_names_are_trusted_in_directories_of_root_only(void **state)
 		{ 0, 0755, true }, { 1234, 0755, false }, { 0, 0775, false }, { 0, 0757, false }
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char name[64];
 
@@ -227,7 +225,6 @@ static void test_cancelled_then_again(void **state)
 	struct ownership_counts counts;
 	unsigned int done;
 
-	(void) state;
 	make_volume(0);
 	cancel_after = ENTRIES / 2;
 	assert_int_equal(apply(NULL), -ECANCELED);
@@ -247,7 +244,6 @@ static void test_killed_half_way(void **state)
 	int status;
 	pid_t child;
 
-	(void) state;
 	make_volume(0);
 	child = fork();
 	if (child == 0) {
@@ -268,7 +264,6 @@ static void test_killed_half_way(void **state)
 
 static void test_a_directory_that_cannot_be_read(void **state)
 {
-	(void) state;
 	make_volume(0);
 	fail_read = DIRECTORIES; /* two reads for each, so this is about half way */
 	assert_int_equal(apply(NULL), -EIO);
@@ -282,7 +277,6 @@ static void test_no_thread_to_be_had(void **state)
 {
 	struct ownership_counts counts;
 
-	(void) state;
 	make_volume(0);
 	refuse_threads = true;
 	assert_int_equal(apply(&counts), 1);
@@ -291,7 +285,6 @@ static void test_no_thread_to_be_had(void **state)
 
 static void test_a_small_volume_starts_no_thread(void **state)
 {
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_write("volume/file", "");
 	forget_counts();
@@ -305,7 +298,6 @@ static void test_progress(void **state)
 	struct ownership ownership = always;
 	cleanup_close int fd = -EBADF;
 
-	(void) state;
 	make_volume(0);
 	ownership.progress = &progress;
 	fd = open(sandbox_path("volume"), O_PATH | O_CLOEXEC);

@@ -24,8 +24,6 @@ void __wrap_log_message(int level, const char *format, ...);
 
 void __wrap_log_message(int level, const char *format, ...)
 {
-	(void) level;
-	(void) format;
 	logged++;
 }
 
@@ -59,7 +57,6 @@ static void test_case_089_children_first_root_last(void **state)
 	unsigned int steps = 0;
 	int result;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_mkdir("volume/a", 0755);
 	sandbox_mkdir("volume/a/c", 0755);
@@ -99,7 +96,6 @@ static void test_case_087_an_immutable_file(void **state)
 	cleanup_close int fd = -EBADF;
 	char name[64];
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_write("volume/a", "");
 	sandbox_write("volume/z", "");
@@ -149,7 +145,6 @@ static void test_case_088_a_directory_removed_meanwhile(void **state)
 	cleanup_close int fd = -EBADF;
 	int result;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	fd = open_volume();
 	walk = begin_with_two(fd, &counts);
@@ -169,7 +164,6 @@ static void test_a_file_removed_meanwhile(void **state)
 	cleanup_close int fd = -EBADF;
 	int result;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	fd = open_volume();
 	walk = begin_with_two(fd, &counts);
@@ -187,7 +181,6 @@ static void test_cancelled(void **state)
 	struct failure failure = { 0 };
 	cleanup_close int fd = -EBADF;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_write("volume/1", "");
 	sandbox_write("volume/2", "");
@@ -204,7 +197,6 @@ static void test_a_very_deep_tree(void **state)
 	struct failure failure = { 0 };
 	cleanup_close int fd = -EBADF;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	tree_make_deep("volume", 5000);
 	fd = open_volume();
@@ -225,7 +217,6 @@ static void test_a_directory_moved_out_meanwhile(void **state)
 	cleanup_close int fd = -EBADF;
 	int result;
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	sandbox_mkdir("outside", 0700);
 	sandbox_write("outside/file", "");
@@ -251,7 +242,6 @@ static void test_large_directories(void **state)
 	cleanup_close int fd = -EBADF;
 	char name[64];
 
-	(void) state;
 	sandbox_mkdir("volume", 0755);
 	for (int i = 0; i < 3000; i++) {
 		snprintf(name, sizeof(name), "volume/file with a longer name %d", i);

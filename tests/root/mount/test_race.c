@@ -30,7 +30,6 @@ static void *attack(void *unused)
 {
 	int fd = open(sandbox_path("volume"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	(void) unused;
 	while (!atomic_load(&stop))
 		(void) renameat2(fd, "sub", fd, "link", RENAME_EXCHANGE);
 	(void) close(fd);
@@ -98,8 +97,6 @@ static int bind_naively(int volume_fd, int target_fd)
 {
 	struct stat status;
 
-	(void) volume_fd;
-	(void) target_fd;
 	if (lstat(sandbox_path("volume/sub"), &status) < 0 || !S_ISDIR(status.st_mode))
 		return -ELOOP;
 	(void) nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
@@ -120,7 +117,6 @@ static void test_ours_never_escapes(void **state)
 {
 	struct result result = race(bind_ours, some_were_mounted_and_some_refused);
 
-	(void) state;
 	assert_true(some_were_mounted_and_some_refused(&result));
 	assert_int_equal(result.escaped, 0);
 }
@@ -129,7 +125,6 @@ static void test_a_naive_way_is_caught(void **state)
 {
 	struct result result = race(bind_naively, one_escaped);
 
-	(void) state;
 	assert_true(one_escaped(&result));
 }
 

@@ -39,7 +39,6 @@ static void test_one_directory(void **state)
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("dir", 0750);
 	sandbox_write("dir/file", "data");
 	open_place("dir", &place);
@@ -58,7 +57,6 @@ static void test_one_file(void **state)
 	cleanup(place_done) struct place file = PLACE_EMPTY, link = PLACE_EMPTY;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_write("file", "data");
 	assert_return_code(symlink("file", sandbox_path("link")), errno);
 	open_place("file", &file);
@@ -75,7 +73,6 @@ static void test_a_mount_point_is_not_removed(void **state)
 	cleanup(place_done) struct place place = PLACE_EMPTY;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("dir", 0750);
 	assert_return_code(mount("none", sandbox_path("dir"), "tmpfs", 0, NULL), errno);
 	open_place("dir", &place);
@@ -85,7 +82,6 @@ static void test_a_mount_point_is_not_removed(void **state)
 
 static void test_empty_parents(void **state)
 {
-	(void) state;
 	for (const char *const *path =
 		     (const char *const[]){ "a", "a/b", "a/b/c", "a/b/c/d", NULL };
 	     *path; path++)
@@ -114,7 +110,6 @@ static void test_empty_parents(void **state)
 
 static void test_parents_behind_a_link_stay(void **state)
 {
-	(void) state;
 	sandbox_mkdir("elsewhere", 0750);
 	sandbox_mkdir("elsewhere/sub", 0750);
 	sandbox_mkdir("a", 0750);
@@ -127,7 +122,6 @@ static void test_contents_of_an_empty_dir(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("empty", 0777);
 	sandbox_mkdir("empty/sub", 0000);
 	sandbox_write("empty/sub/file", "");
@@ -150,7 +144,6 @@ static void test_links_are_not_followed(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("outside", 0755);
 	sandbox_write("outside/file", "data");
 	sandbox_mkdir("empty", 0777);
@@ -169,7 +162,6 @@ static void test_nothing_across_a_mount(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("outside", 0755);
 	sandbox_write("outside/file", "data");
 	sandbox_mkdir("empty", 0777);
@@ -204,7 +196,6 @@ static void test_a_very_deep_tree(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("empty", 0777);
 	tree_make_deep("empty", 5000);
 	tree_limit_descriptors(100);
@@ -218,7 +209,6 @@ static void test_66000_nested_directories(void **state)
 {
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("empty", 0777);
 	sandbox_mkdir("empty/.podvol-removing-0", 0777); /* a name that is taken */
 	sandbox_write("empty/.podvol-removing-0/file", "");
@@ -264,7 +254,6 @@ static void test_directories_that_are_moved_meanwhile(void **state)
 	struct mover mover = { .moves = 0 };
 	pthread_t thread;
 
-	(void) state;
 	sandbox_mkdir("outside", 0755);
 	sandbox_mkdir("outside/beside", 0755);
 	sandbox_write("outside/beside/file", "data");

@@ -55,7 +55,6 @@ static void test_a_fresh_directory_becomes_a_shared_mount(void **state)
 	struct mount_root root;
 	struct stat status;
 
-	(void) state;
 	open_root("state/root", &root);
 	assert_return_code(stat(sandbox_path("state/root"), &status), errno);
 	assert_int_equal(status.st_mode & 07777, 0750);
@@ -75,7 +74,6 @@ static void test_a_restart_does_not_stack(void **state)
 {
 	struct mount_root root;
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	open_root("root", &root);
 	for (int i = 0; i < 3; i++) {
@@ -95,7 +93,6 @@ static void test_a_restart_with_mounts_below(void **state)
 	struct mount_root root;
 	struct failure failure = { 0 };
 
-	(void) state;
 	open_root("root", &root);
 	sandbox_mkdir("root/pod", 0750);
 	assert_return_code(mount("none", sandbox_path("root/pod"), "tmpfs", 0, NULL), errno);
@@ -117,7 +114,6 @@ static void test_mounts_below_are_there_once(void **state)
 {
 	struct mount_root root;
 
-	(void) state;
 	sandbox_mkdir("around", 0755);
 	assert_return_code(mount("none", sandbox_path("around"), "tmpfs", 0, NULL), errno);
 	assert_return_code(mount(NULL, sandbox_path("around"), NULL, MS_SHARED, NULL), errno);
@@ -136,7 +132,6 @@ static void test_mounts_below_are_not_hidden(void **state)
 {
 	struct mount_root root;
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	sandbox_mkdir("root/pod", 0750);
 	assert_return_code(mount("none", sandbox_path("root/pod"), "tmpfs", 0, NULL), errno);
@@ -155,7 +150,6 @@ static void test_a_neighbour_s_mount_does_not_matter(void **state)
 {
 	struct mount_root root;
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	sandbox_mkdir("root2", 0755);
 	assert_return_code(mount("none", sandbox_path("root2"), "tmpfs", 0, NULL), errno);
@@ -169,7 +163,6 @@ static void test_a_disk_of_its_own_is_used_as_it_is(void **state)
 {
 	struct mount_root root;
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	assert_return_code(mount("none", sandbox_path("root"), "tmpfs", 0, NULL), errno);
 	open_root("root", &root);
@@ -185,7 +178,6 @@ static void test_another_bind_is_not_ours(void **state)
 {
 	struct mount_root root;
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	sandbox_mkdir("elsewhere", 0755);
 	assert_return_code(
@@ -206,7 +198,6 @@ static void test_a_second_instance_is_told_who_is_first(void **state)
 	int status;
 	pid_t child;
 
-	(void) state;
 	open_root("root", &root);
 	snprintf(pid, sizeof(pid), "process %d ", (int) getpid());
 	child = fork();
@@ -232,7 +223,6 @@ static void test_a_link_leads_to_the_same_lock(void **state)
 	struct mount_root root, second;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	assert_return_code(symlink("root", sandbox_path("link")), errno);
 	open_root("link", &root);
@@ -246,7 +236,6 @@ static void test_what_cannot_be_a_root(void **state)
 	struct mount_root root;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_write("file", "");
 	assert_int_equal(mount_root_open("relative", &root, &failure), -EINVAL);
 	assert_int_equal(mount_root_open("/", &root, &failure), -EINVAL);
@@ -260,7 +249,6 @@ static void test_undo_leaves_what_is_in_use(void **state)
 	struct mount_root root;
 	struct failure failure = { 0 };
 
-	(void) state;
 	open_root("root", &root);
 	sandbox_write("root/file", "");
 	in_use_fd = open(sandbox_path("root/file"), O_RDONLY | O_CLOEXEC);
@@ -280,7 +268,6 @@ static void test_an_unmounted_root_is_bound_anew(void **state)
 	struct failure failure = { 0 };
 	int fd;
 
-	(void) state;
 	for (int restarted = 0; restarted < 2; restarted++) {
 		open_root("root", &root);
 		if (restarted) {
@@ -311,7 +298,6 @@ static void test_another_directory_is_no_root_to_renew(void **state)
 	struct mount_root root;
 	struct failure failure = { 0 };
 
-	(void) state;
 	sandbox_mkdir("root", 0755);
 	assert_return_code(mount("none", sandbox_path("root"), "tmpfs", 0, NULL), errno);
 	open_root("root", &root);

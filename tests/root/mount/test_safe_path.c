@@ -83,7 +83,6 @@ static void test_policies(void **state)
 		{ "mounted/file", -EXDEV, 0, 0 },
 	};
 
-	(void) state;
 	make_tree();
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *path = rows[i].path;
@@ -107,7 +106,6 @@ static void test_flags(void **state)
 	struct stat status;
 	char text[8] = "";
 
-	(void) state;
 	make_tree();
 	file_fd = open_beneath(sandbox_fd(), "back", O_RDONLY, PATH_BENEATH, &failure);
 	assert_return_code(file_fd, errno);
@@ -132,7 +130,6 @@ static void test_magic_links(void **state)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	(void) state;
 	assert_return_code(proc_fd, errno);
 	assert_true(open_beneath(proc_fd, "root", O_PATH, PATH_BENEATH, NULL) < 0);
 	assert_true(open_beneath(proc_fd, "cwd/..", O_PATH, PATH_BENEATH, NULL) < 0);
@@ -143,7 +140,6 @@ static void test_long_paths(void **state)
 {
 	char name[300], deep[300];
 
-	(void) state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	assert_true(open_beneath(sandbox_fd(), name, O_PATH, PATH_BENEATH, NULL) == -ENAMETOOLONG);
@@ -162,7 +158,6 @@ static void test_renamed_again_and_again(void **state)
 	struct failure failure = { 0 };
 	int fd;
 
-	(void) state;
 	sandbox_mkdir("a", 0755);
 	kernel_calls_fail_openat2(EAGAIN);
 	fd = open_beneath(sandbox_fd(), "a/..", O_PATH, PATH_BENEATH, &failure);
@@ -190,7 +185,6 @@ static void test_missing_levels_get_exactly_the_mode(void **state)
 	struct stat status, expected;
 	int fd;
 
-	(void) state;
 	sandbox_mkdir("there", 0701);
 	fd = make_directories(sandbox_fd(), "there/a/b//c/", 0750, &failure);
 	assert_return_code(fd, -fd);
@@ -215,7 +209,6 @@ static void test_one_look_up_when_all_is_there(void **state)
 	struct failure failure = { 0 };
 	int fd;
 
-	(void) state;
 	fd = make_directories(sandbox_fd(), "a/b/c/d", 0750, &failure);
 	assert_return_code(fd, -fd);
 	(void) close(fd);
@@ -240,7 +233,6 @@ static void test_directories_are_not_made_elsewhere(void **state)
 		{ "/tmp/podvol-outside", -EXDEV },
 	};
 
-	(void) state;
 	make_tree();
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct failure failure = { 0 };
@@ -265,7 +257,6 @@ static void test_places(void **state)
 	struct failure failure = { 0 };
 	struct stat status, expected;
 
-	(void) state;
 	assert_int_equal(place_open(sandbox_fd(), "/r", "a/b/name", &place, &failure), -ENOENT);
 	assert_int_equal(place.parent_fd, -EBADF);
 	assert_int_equal(place_make(sandbox_fd(), "/r", "a/b/name", 0750, &place, &failure), 0);

@@ -44,7 +44,6 @@ static void expect_refused(const char *sub_path, int error)
 
 static void test_case_10_an_absolute_path(void **state)
 {
-	(void) state;
 	expect_refused("/abs", -EINVAL);
 	assert_string_equal(subpath_world_failure()->text,
 			    "error SubPath `/abs` must not be an absolute path");
@@ -52,7 +51,6 @@ static void test_case_10_an_absolute_path(void **state)
 
 static void test_case_11_a_backstep(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/b", 0755);
 	expect_refused("a/../b", -EINVAL);
 	assert_string_equal(subpath_world_failure()->text,
@@ -62,7 +60,6 @@ static void test_case_11_a_backstep(void **state)
 /* As the atomic writer of a configMap lays its files out. */
 static void test_case_12_a_link_of_the_atomic_writer(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/..2026_11_21", 0755);
 	sandbox_write(VOLUME "/..2026_11_21/key", "value");
 	subpath_world_link("..2026_11_21", VOLUME "/..data");
@@ -73,7 +70,6 @@ static void test_case_12_a_link_of_the_atomic_writer(void **state)
 
 static void test_case_193_a_directory(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0700);
 	sandbox_write(VOLUME "/dir/file", "text");
 	assert_int_equal(subpath_world_bind("dir"), 0);
@@ -88,7 +84,6 @@ static void test_case_193_a_directory(void **state)
 
 static void test_case_194_a_file(void **state)
 {
-	(void) state;
 	sandbox_write(VOLUME "/file", "text");
 	assert_int_equal(subpath_world_bind("file"), 0);
 	assert_true(sandbox_has(TARGET, "text"));
@@ -112,7 +107,6 @@ static void test_case_195_a_socket(void **state)
 {
 	struct stat status;
 
-	(void) state;
 	make_socket(VOLUME "/socket");
 	assert_int_equal(subpath_world_bind("socket"), 0);
 	assert_return_code(stat(sandbox_path(TARGET), &status), errno);
@@ -123,7 +117,6 @@ static void test_case_195_a_socket(void **state)
 /* What is missing is made, unless it cannot be. */
 static void test_case_196_a_missing_path(void **state)
 {
-	(void) state;
 	assert_return_code(mount("none", sandbox_path(VOLUME), "tmpfs", MS_RDONLY, NULL), errno);
 	expect_refused("missing", -EROFS);
 	assert_return_code(umount(sandbox_path(VOLUME)), errno);
@@ -134,7 +127,6 @@ static void test_case_196_a_missing_path(void **state)
 
 static void test_case_197_a_link_inside(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	subpath_world_link("dir", VOLUME "/link");
 	assert_int_equal(subpath_world_bind("link"), 0);
@@ -146,7 +138,6 @@ static void test_case_197_a_link_inside(void **state)
  * volume's own place on the host. */
 static void test_case_197_an_absolute_link_inside(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	subpath_world_link(sandbox_path(VOLUME "/dir"), VOLUME "/link");
 	expect_refused("link", -EXDEV);
@@ -155,7 +146,6 @@ static void test_case_197_an_absolute_link_inside(void **state)
 
 static void test_case_198_a_link_to_the_host(void **state)
 {
-	(void) state;
 	subpath_world_link("/", VOLUME "/link");
 	expect_refused("link", -EXDEV);
 	assert_non_null(strstr(subpath_world_failure()->text, "leads out of the volume"));
@@ -163,7 +153,6 @@ static void test_case_198_a_link_to_the_host(void **state)
 
 static void test_case_199_a_child_of_such_a_link(void **state)
 {
-	(void) state;
 	subpath_world_link(sandbox_path("outside"), VOLUME "/link");
 	expect_refused("link/dir", -EXDEV);
 	expect_refused("link/new", -EXDEV);
@@ -171,7 +160,6 @@ static void test_case_199_a_child_of_such_a_link(void **state)
 
 static void test_case_200_a_link_out_in_the_middle(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/a", 0755);
 	subpath_world_link("../../../../../../../outside", VOLUME "/a/b");
 	expect_refused("a/b/dir", -EXDEV);
@@ -179,7 +167,6 @@ static void test_case_200_a_link_out_in_the_middle(void **state)
 
 static void test_case_201_a_link_upwards(void **state)
 {
-	(void) state;
 	subpath_world_link("../../..", VOLUME "/up");
 	expect_refused("up", -EXDEV);
 	expect_refused("up/volumes", -EXDEV);
@@ -187,7 +174,6 @@ static void test_case_201_a_link_upwards(void **state)
 
 static void test_case_202_an_unmounted_target(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	sandbox_mkdir(SUBPATHS, 0750);
 	sandbox_mkdir(SUBPATHS "/data", 0750);
@@ -201,7 +187,6 @@ static void test_case_202_an_unmounted_target(void **state)
 
 static void test_case_203_bound_already(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	assert_int_equal(subpath_world_bind("dir"), 0);
 	kernel_calls_counts()->attached = 0;
@@ -213,7 +198,6 @@ static void test_case_203_bound_already(void **state)
 
 static void test_case_204_bound_to_something_else(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/old", 0755);
 	sandbox_write(VOLUME "/old/file", "kept");
 	sandbox_mkdir(VOLUME "/new", 0755);
@@ -235,7 +219,6 @@ static void test_case_204_bound_to_something_else(void **state)
 
 static void test_the_source_was_made_anew(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	assert_int_equal(subpath_world_bind("dir"), 0);
 	assert_return_code(rename(sandbox_path(VOLUME "/dir"), sandbox_path(VOLUME "/gone")),
@@ -249,7 +232,6 @@ static void test_the_source_was_made_anew(void **state)
 
 static void test_case_205_a_socket_in_the_middle(void **state)
 {
-	(void) state;
 	make_socket(VOLUME "/socket");
 	expect_refused("socket/x", -ENOTDIR);
 }
@@ -257,7 +239,6 @@ static void test_case_205_a_socket_in_the_middle(void **state)
 /* The directories of kubelet's layout are opened without any link, whatever it points to. */
 static void test_case_206_no_link_where_none_may_be(void **state)
 {
-	(void) state;
 	sandbox_mkdir("outside-of-root", 0755);
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	subpath_world_link("../../../outside-of-root", SUBPATHS);
@@ -274,7 +255,6 @@ static void test_case_207_a_backstep_in_a_name(void **state)
 {
 	struct subpath_request request = subpath_world_request("dir");
 
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	request.container = "..";
 	assert_int_equal(subpath_world_bind_request(&request), -EINVAL);
@@ -291,7 +271,6 @@ static void test_case_207_a_backstep_in_a_name(void **state)
  * open, and it ends at whatever is there. */
 static void test_a_fifo_and_a_device_do_not_hang(void **state)
 {
-	(void) state;
 	assert_return_code(mkfifo(sandbox_path(VOLUME "/fifo"), 0644), errno);
 	assert_int_equal(subpath_world_bind("fifo"), 0);
 	assert_true(same_inode(TARGET, VOLUME "/fifo"));
@@ -320,7 +299,6 @@ static void swap_for_a_link(void)
  * bound, whatever its path has become. */
 static void test_case_211_swapped_after_the_open(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	sandbox_write(VOLUME "/dir/file", "opened");
 	subpath_world_link(sandbox_path("outside/dir"), VOLUME "/link");
@@ -339,7 +317,6 @@ static void move_parent_away(void)
 
 static void test_parent_moved_after_the_open(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/a", 0755);
 	sandbox_mkdir(VOLUME "/a/dir", 0755);
 	bind_after("a/dir", move_parent_away);
@@ -351,7 +328,6 @@ static void test_parent_moved_after_the_open(void **state)
  * the open; test_path_races swaps it all the time. */
 static void test_swapped_before_the_open(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	subpath_world_link("/", VOLUME "/link");
 	swap_for_a_link();
@@ -362,7 +338,6 @@ static void test_case_212_a_link_made_by_a_container(void **state)
 {
 	struct subpath_request second = subpath_world_request("link");
 
-	(void) state;
 	sandbox_mkdir(VOLUME "/own", 0777);
 	assert_int_equal(subpath_world_bind("own"), 0);
 	subpath_world_link("/etc", VOLUME "/link"); /* by the first container */
@@ -376,7 +351,6 @@ static void test_a_read_only_volume_stays_so(void **state)
 {
 	struct statvfs facts;
 
-	(void) state;
 	sandbox_mkdir("data", 0755);
 	sandbox_mkdir("data/dir", 0755);
 	assert_return_code(mount(sandbox_path("data"), sandbox_path(VOLUME), NULL, MS_BIND, NULL),
@@ -396,7 +370,6 @@ static void test_a_host_path(void **state)
 {
 	struct subpath_request request = subpath_world_request("dir");
 
-	(void) state;
 	sandbox_mkdir("host", 0755);
 	sandbox_mkdir("host/dir", 0755);
 	subpath_world_link("host", "link-to-host");
@@ -418,7 +391,6 @@ static void test_the_volume_is_not_mounted_any_more(void **state)
 	struct mount_facts facts;
 	cleanup_close int fd = -EBADF;
 
-	(void) state;
 	assert_return_code(mount("none", sandbox_path(VOLUME), "tmpfs", 0, NULL), errno);
 	fd = open(sandbox_path(VOLUME), O_PATH | O_CLOEXEC);
 	assert_int_equal(fd_facts(fd, &facts, NULL), 0);
@@ -433,7 +405,6 @@ static void test_the_volume_is_not_mounted_any_more(void **state)
 
 static void test_a_foreign_volume_s_file_is_not_covered(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	sandbox_mkdir(SUBPATHS, 0750);
 	sandbox_mkdir(SUBPATHS "/data", 0750);

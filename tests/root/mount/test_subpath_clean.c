@@ -34,14 +34,12 @@ static void make_target_parents(void)
 
 static void test_case_213_nothing_there(void **state)
 {
-	(void) state;
 	assert_int_equal(subpath_world_clean("data"), 0);
 	assert_true(sandbox_is_there(VOLUME));
 }
 
 static void test_case_214_not_mounted(void **state)
 {
-	(void) state;
 	make_target_parents();
 	sandbox_mkdir(SUBPATHS "/data/main/0", 0750);
 	sandbox_write(SUBPATHS "/data/main/1", "");
@@ -52,7 +50,6 @@ static void test_case_214_not_mounted(void **state)
 
 static void test_case_215_a_mount(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	assert_int_equal(subpath_world_clean("data"), 0);
 	assert_false(sandbox_is_there(SUBPATHS));
@@ -62,7 +59,6 @@ static void test_case_215_a_mount(void **state)
 
 static void test_case_216_many(void **state)
 {
-	(void) state;
 	sandbox_write(VOLUME "/file", "text");
 	bind_for("main", 0, "a");
 	bind_for("main", 7, "file");
@@ -78,7 +74,6 @@ static void test_case_216_many(void **state)
 
 static void test_case_217_a_file_instead_of_a_container(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	sandbox_write(SUBPATHS "/data/file", "whose?");
 	assert_int_equal(subpath_world_clean("data"), -ENOTEMPTY);
@@ -92,7 +87,6 @@ static void test_case_218_another_volume_s(void **state)
 {
 	struct subpath_request other = subpath_world_request("dir");
 
-	(void) state;
 	other.volume_name = "other";
 	assert_int_equal(subpath_world_bind_request(&other), 0);
 	bind_for("main", 0, "dir");
@@ -107,7 +101,6 @@ static void test_case_219_the_user_s_data(void **state)
 {
 	struct stat before, after;
 
-	(void) state;
 	bind_for("main", 0, "dir");
 	sandbox_mkdir(VOLUME "/dir/deep", 0755);
 	sandbox_write(VOLUME "/dir/deep/file", "data");
@@ -124,7 +117,6 @@ static void test_case_220_a_dead_server(void **state)
 	char options[128];
 	int fuse_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
-	(void) state;
 	if (fuse_fd < 0) {
 		print_message("# no /dev/fuse here\n");
 		skip();
@@ -143,7 +135,6 @@ static void test_case_220_a_dead_server(void **state)
 
 static void test_the_source_was_deleted(void **state)
 {
-	(void) state;
 	sandbox_write(VOLUME "/file", "");
 	bind_for("main", 0, "dir");
 	bind_for("main", 1, "file");
@@ -156,7 +147,6 @@ static void test_the_source_was_deleted(void **state)
 /* In another mount namespace the target may be removed, which takes the mount along here. */
 static void test_a_target_is_gone(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	bind_for("main", 1, "dir");
 	assert_return_code(umount(sandbox_path(TARGET)), errno);
@@ -167,7 +157,6 @@ static void test_a_target_is_gone(void **state)
 
 static void test_a_read_only_volume(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	assert_return_code(mount(sandbox_path(VOLUME), sandbox_path(VOLUME), NULL, MS_BIND, NULL),
 			   errno);
@@ -181,7 +170,6 @@ static void test_a_read_only_volume(void **state)
 
 static void test_stacked_mounts(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	for (int i = 0; i < 3; i++)
 		assert_return_code(mount("none", sandbox_path(TARGET), "tmpfs", 0, NULL), errno);
@@ -194,7 +182,6 @@ static void test_a_busy_one(void **state)
 {
 	int fd;
 
-	(void) state;
 	bind_for("main", 0, "dir");
 	bind_for("main", 1, "dir");
 	bind_for("init", 0, "dir");
@@ -211,7 +198,6 @@ static void test_a_busy_one(void **state)
 
 static void test_foreign_volumes_stay(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	sandbox_write(SUBPATHS "/data/main/notes", "mine");
 	sandbox_mkdir(SUBPATHS "/data/main/full", 0755);
@@ -229,7 +215,6 @@ static void test_foreign_volumes_stay(void **state)
 /* A mount where only our directories are is nothing that we made. */
 static void test_a_mount_on_a_container_s_directory(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	assert_return_code(mount("none", sandbox_path(SUBPATHS "/data"), "tmpfs", 0, NULL), errno);
 	sandbox_mkdir(SUBPATHS "/data/x", 0755);
@@ -243,7 +228,6 @@ static void test_a_mount_on_a_container_s_directory(void **state)
 /* A pod with nothing but hostPaths has no other directory. */
 static void test_the_pod_s_directory_goes_when_empty(void **state)
 {
-	(void) state;
 	bind_for("main", 0, "dir");
 	assert_return_code(rmdir(sandbox_path(VOLUME "/dir")), errno);
 	assert_return_code(rmdir(sandbox_path(VOLUME)), errno);
@@ -257,7 +241,6 @@ static void test_the_pod_s_directory_goes_when_empty(void **state)
 /* Killed between two removals. */
 static void test_half_removed_before(void **state)
 {
-	(void) state;
 	sandbox_mkdir(SUBPATHS, 0750);
 	assert_int_equal(subpath_world_clean("data"), 0);
 	assert_false(sandbox_is_there(SUBPATHS));
@@ -270,7 +253,6 @@ static void test_the_root_was_named_by_a_link(void **state)
 	struct failure failure = { .error = 0 };
 	char volume[512];
 
-	(void) state;
 	subpath_world_link(ROOT, "link-to-root");
 	assert_int_equal(mount_root_open(sandbox_path("link-to-root"), &root, &failure), 0);
 	request.root_fd = root.fd;

@@ -87,7 +87,6 @@ static void test_each_call_fails_once(void **state)
 	unsigned int nth = 0, fds, failures = 0;
 	bool failed_one;
 
-	(void) state;
 	make_volume();
 	assert_int_equal(live(), 0);
 	forget_new();

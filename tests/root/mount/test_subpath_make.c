@@ -35,7 +35,6 @@ static int make(const char *path, mode_t mode)
 
 static void test_case_179_all_levels_are_made(void **state)
 {
-	(void) state;
 	assert_int_equal(make("test/directory", 0750), 0);
 	assert_int_equal(sandbox_mode(VOLUME "/test"), 0750);
 	assert_int_equal(sandbox_mode(VOLUME "/test/directory"), 0750);
@@ -46,7 +45,6 @@ static void test_case_180_exactly_the_mode(void **state)
 	static const mode_t modes[] = { 02777, 04777, 01777, 0700 };
 	char path[64];
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		mode_t umask_before = umask(077);
 
@@ -65,7 +63,6 @@ static void test_the_group_is_handed_on(void **state)
 {
 	struct stat status;
 
-	(void) state;
 	assert_return_code(chown(sandbox_path(VOLUME), 0, 4321), errno);
 	assert_return_code(chmod(sandbox_path(VOLUME), 02775), errno);
 	assert_int_equal(subpath_world_bind("a/b"), 0);
@@ -77,7 +74,6 @@ static void test_the_group_is_handed_on(void **state)
 
 static void test_case_181_what_exists_is_left_as_it_is(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/test", 0701);
 	sandbox_mkdir(VOLUME "/test/directory", 0711);
 	assert_int_equal(make("test/directory", 0750), 0);
@@ -87,7 +83,6 @@ static void test_case_181_what_exists_is_left_as_it_is(void **state)
 
 static void test_case_182_nothing_to_make(void **state)
 {
-	(void) state;
 	assert_int_equal(make("", 0750), 0);
 	assert_int_equal(make(".", 0750), 0);
 	assert_int_equal(make("a//./b/", 0750), 0);
@@ -96,7 +91,6 @@ static void test_case_182_nothing_to_make(void **state)
 
 static void test_case_183_backsteps(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/test", 0755);
 	assert_int_equal(make("..", 0750), -EINVAL);
 	assert_int_equal(make("test/../../..", 0750), -EINVAL);
@@ -107,7 +101,6 @@ static void test_case_183_backsteps(void **state)
 
 static void test_case_184_a_link_inside_is_followed(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/destination", 0755);
 	subpath_world_link("destination", VOLUME "/test");
 	assert_int_equal(make("test/directory", 0750), 0);
@@ -116,7 +109,6 @@ static void test_case_184_a_link_inside_is_followed(void **state)
 
 static void test_case_185_a_link_to_itself(void **state)
 {
-	(void) state;
 	subpath_world_link("test", VOLUME "/test");
 	assert_int_equal(make("test/directory", 0750), -ELOOP);
 	assert_int_equal(make("test", 0750), -ELOOP);
@@ -124,7 +116,6 @@ static void test_case_185_a_link_to_itself(void **state)
 
 static void test_case_186_links_to_each_other(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/test1", 0755);
 	sandbox_mkdir(VOLUME "/test2", 0755);
 	subpath_world_link("../test2", VOLUME "/test1/dir");
@@ -135,7 +126,6 @@ static void test_case_186_links_to_each_other(void **state)
 
 static void test_case_187_a_dangling_link(void **state)
 {
-	(void) state;
 	subpath_world_link("nowhere", VOLUME "/test");
 	assert_int_equal(make("test/directory", 0750), -ELOOP);
 	assert_int_equal(make("test", 0750), -ELOOP);
@@ -144,7 +134,6 @@ static void test_case_187_a_dangling_link(void **state)
 
 static void test_case_188_a_file_in_the_way(void **state)
 {
-	(void) state;
 	sandbox_write(VOLUME "/test", "file");
 	assert_int_equal(make("test/directory", 0750), -ENOTDIR);
 	assert_int_equal(make("test", 0750), -ENOTDIR);
@@ -153,7 +142,6 @@ static void test_case_188_a_file_in_the_way(void **state)
 
 static void test_case_189_a_link_to_a_neighbour(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	sandbox_mkdir(VOLUME "/exists", 0755);
 	subpath_world_link("../exists", VOLUME "/dir/test");
@@ -164,7 +152,6 @@ static void test_case_189_a_link_to_a_neighbour(void **state)
 
 static void test_case_190_a_link_to_a_missing_neighbour(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/dir", 0755);
 	subpath_world_link("../not-exists", VOLUME "/dir/test");
 	assert_int_equal(make("dir/test", 0750), -ELOOP);
@@ -175,7 +162,6 @@ static void test_case_190_a_link_to_a_missing_neighbour(void **state)
 /* That nothing outside changed is checked after every test. */
 static void test_case_191_a_link_to_the_host(void **state)
 {
-	(void) state;
 	subpath_world_link("/", VOLUME "/test");
 	assert_int_equal(make("test/podvol-must-not-exist", 0750), -EXDEV);
 	assert_int_equal(access("/podvol-must-not-exist", F_OK), -1);
@@ -187,14 +173,12 @@ static void test_case_191_a_link_to_the_host(void **state)
 
 static void test_case_192_a_fifo_in_the_middle(void **state)
 {
-	(void) state;
 	assert_return_code(mkfifo(sandbox_path(VOLUME "/test"), 0644), errno);
 	assert_int_equal(make("test/directory", 0750), -ENOTDIR);
 }
 
 static void test_a_read_only_volume_is_named(void **state)
 {
-	(void) state;
 	assert_return_code(mount("none", sandbox_path(VOLUME), "tmpfs", MS_RDONLY, NULL), errno);
 	assert_int_equal(make("test/directory", 0750), -EROFS);
 	assert_non_null(strstr(failure.text, "'test/directory' does not exist in the volume, which "
@@ -205,7 +189,6 @@ static void test_a_read_only_volume_is_named(void **state)
 /* The levels that are missing lie in a mount within the volume. */
 static void test_below_a_mount_in_the_volume(void **state)
 {
-	(void) state;
 	sandbox_mkdir(VOLUME "/inner", 0755);
 	assert_return_code(mount("none", sandbox_path(VOLUME "/inner"), "tmpfs", 0, NULL), errno);
 	assert_int_equal(make("inner/a/b", 0711), 0);

@@ -390,7 +390,6 @@ static void test_random_lives(void **state)
 	unsigned long count = 0;
 	char *before;
 
-	(void) state;
 	sandbox_mkdir("users", 0755);
 	user_trees_make("users/disk");
 	user_trees_make("users/outside");
@@ -411,7 +410,6 @@ static void test_a_change_is_seen(void **state)
 {
 	char *before;
 
-	(void) state;
 	sandbox_mkdir("users", 0755);
 	user_trees_make("users/disk");
 	before = user_trees_print(sandbox_path("users"));

@@ -27,7 +27,6 @@ static const struct object claim = { .kind = KIND_PERSISTENT_VOLUME_CLAIM, .meta
 const struct object *__wrap_store_get(struct store *store, enum object_kind kind,
 				      const char *name_space, const char *name)
 {
-	(void) store;
 	return kind == KIND_PERSISTENT_VOLUME_CLAIM && strcmp(name_space, "ns") == 0 &&
 			       strcmp(name, "c") == 0
 		       ? &claim

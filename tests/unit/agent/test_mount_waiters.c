@@ -67,10 +67,6 @@ bool __wrap_operation_find(struct operations *operations, const char *unique_nam
 bool __wrap_operation_in_way(struct operations *operations, const char *unique_name,
 			     const char *pod_uid, struct operation_view *ret)
 {
-	(void) operations;
-	(void) unique_name;
-	(void) pod_uid;
-	(void) ret;
 	return false;
 }
 

@@ -45,20 +45,17 @@ int __wrap_sd_event_source_set_time_relative(sd_event_source *source, uint64_t u
 
 static void begin_list(void *userdata)
 {
-	(void) userdata;
 	seen.items = 0;
 }
 
 static void take(void *userdata, const struct server_object *object)
 {
-	(void) userdata;
 	assert_non_null(object->object);
 	seen.items++;
 }
 
 static void end_list(void *userdata, bool went_back)
 {
-	(void) userdata;
 	assert_false(went_back);
 	seen.lists++;
 	seen.listed_items = seen.items;
@@ -66,14 +63,12 @@ static void end_list(void *userdata, bool went_back)
 
 static void change(void *userdata, const struct server_event *event)
 {
-	(void) userdata;
 	seen.added += event->type == SERVER_ADDED;
 	seen.deleted += event->type == SERVER_DELETED;
 }
 
 static void failed_try(void *userdata, int status, const struct failure *why)
 {
-	(void) userdata;
 	assert_true(why->text[0] != '\0');
 	seen.failures++;
 	seen.status = status;

@@ -46,7 +46,6 @@ static char directory[] = "/tmp/podvol-lock.XXXXXX";
 
 static int set_up(void **state)
 {
-	(void) state;
 	unshare_fails = thread_fails = false;
 	return 0;
 }
@@ -96,7 +95,6 @@ static void test_a_lock_is_held_elsewhere(void **state)
 	int fd = open_directory();
 	struct lock_holder *holder = NULL;
 
-	(void) state;
 	assert_int_equal(lock(fd), 0);
 	assert_int_equal(lock_holder_new(fd, &holder), 0);
 	assert_int_equal(fcntl(fd, F_GETFD), -1); /* no longer in our table */
@@ -115,7 +113,6 @@ static void test_what_fails_leaves_the_lock_with_the_caller(void **state)
 	const int errors[] = { -EPERM, -EAGAIN };
 	cleanup_close int other_fd = open_directory(), fd = open_directory();
 
-	(void) state;
 	assert_int_equal(lock(fd), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++) {
 		struct lock_holder *holder = NULL;
@@ -131,13 +128,11 @@ static void test_what_fails_leaves_the_lock_with_the_caller(void **state)
 
 static int make_directory(void **state)
 {
-	(void) state;
 	return mkdtemp(directory) ? 0 : -1;
 }
 
 static int remove_directory(void **state)
 {
-	(void) state;
 	return rmdir(directory);
 }
 

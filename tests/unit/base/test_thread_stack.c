@@ -19,7 +19,6 @@ static void test_of_a_dead_server(void **state)
 {
 	char text[THREAD_STACK_BYTES];
 
-	(void) state;
 	thread_stack_format("[<0>] request_wait_answer+0x112/0x210 [fuse]\n"
 			    "[<0>] fuse_do_getattr+0xef/0x200\n"
 			    "[<0>] __do_sys_newfstatat+0x23/0x60\n"
@@ -37,7 +36,6 @@ static void test_other_texts(void **state)
 	};
 	char text[THREAD_STACK_BYTES];
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
 		thread_stack_format(nothing[i], text);
 		assert_string_equal(text, "");
@@ -52,7 +50,6 @@ static void test_deep_stacks_are_cut(void **state)
 	char stack[4096] = "", text[THREAD_STACK_BYTES];
 	size_t used = 0;
 
-	(void) state;
 	for (unsigned int i = 0; i < 60; i++)
 		used += (size_t) snprintf(stack + used, sizeof(stack) - used,
 					  "[<0>] function_%02u+0x1/0x2\n", i);
@@ -84,7 +81,6 @@ static void test_a_thread_of_ours(void **state)
 	struct waiting waiting;
 	pthread_t thread;
 
-	(void) state;
 	assert_int_equal(sem_init(&waiting.began, 0, 0), 0);
 	assert_int_equal(sem_init(&waiting.go, 0, 0), 0);
 	assert_int_equal(pthread_create(&thread, NULL, wait_in_kernel, &waiting), 0);

@@ -60,7 +60,6 @@ static int set_up(void **state)
 					      .threads_max = THREADS_MAX,
 					      .set_aside_usec = 2000 };
 
-	(void) state;
 	world.told = 0;
 	assert_int_equal(sem_init(&world.go, 0, 0), 0);
 	assert_true(sd_event_new(&world.event) >= 0);
@@ -72,7 +71,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	assert_null(worker_pool_free(world.pool));
 	assert_null(worker_return_free(world.to_loop));
 	sd_event_unref(world.event);
@@ -112,7 +110,6 @@ static void test_all_hang_and_one_comes_back(void **state)
 	struct hang hangs[THREADS_MAX], waiting, later;
 	struct worker_counts counts;
 
-	(void) state;
 	for (size_t i = 0; i < THREADS_MAX; i++)
 		submit(&hangs[i], &world.go);
 	submit(&waiting, NULL);
@@ -144,7 +141,6 @@ static void test_all_hang_and_nobody_waits(void **state)
 {
 	struct hang hangs[THREADS_MAX], later;
 
-	(void) state;
 	for (size_t i = 0; i < THREADS_MAX; i++)
 		submit(&hangs[i], &world.go);
 	for (unsigned int threads = 0; threads < THREADS_MAX;) {

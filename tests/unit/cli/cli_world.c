@@ -286,7 +286,6 @@ int csi_direct_call(const struct csi_direct *asked, struct cJSON **ret, struct f
 
 int plugin_direct_list(plugin_direct_fn *fn, void *userdata, struct failure *reterr)
 {
-	(void) reterr;
 	fn(userdata, false, "good", "/etc/podvol/plugins/good");
 	fn(userdata, true, "open", "others than root may write it");
 	return 0;

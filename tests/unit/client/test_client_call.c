@@ -102,7 +102,6 @@ static void test_no_daemon(void **state)
 	const struct podvol_request request = { .method = "GET", .path = "/x" };
 	struct seen seen = { .count = 0 };
 
-	(void) state;
 	assert_int_equal(podvol_connect("/nonexistent/podvol.sock", &seen.podvol), 0);
 	assert_int_equal(podvol_call(seen.podvol, &request, done, &seen, NULL), 0);
 	process_all(seen.podvol);

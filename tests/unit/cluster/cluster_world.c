@@ -57,7 +57,6 @@ sd_event_source *__wrap_sd_event_source_disable_unref(sd_event_source *source);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 {
-	(void) clock;
 	*ret = (struct timespec){ .tv_sec = (time_t) (current->clock_usec / USEC_PER_SEC),
 				  .tv_nsec = (long) (current->clock_usec % USEC_PER_SEC * 1000) };
 	return 0;
@@ -65,15 +64,12 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 
 ssize_t __wrap_getrandom(void *buffer, size_t length, unsigned int flags)
 {
-	(void) flags;
 	memset(buffer, (int) (current->latency_usec() & 0xff), length);
 	return (ssize_t) length;
 }
 
 void __wrap_log_message(int level, const char *format, ...)
 {
-	(void) level;
-	(void) format;
 	current->log_lines++;
 }
 
@@ -82,9 +78,6 @@ int __wrap_sd_event_add_time(sd_event *event, sd_event_source **ret, clockid_t c
 {
 	struct sd_event_source *source = calloc(1, sizeof(*source));
 
-	(void) event;
-	(void) clock;
-	(void) accuracy;
 	assert_non_null(source);
 	*source = (struct sd_event_source){
 		.due_usec = usec, .is_on = true, .handler = handler, .userdata = userdata
@@ -122,8 +115,6 @@ int __wrap_sd_event_source_set_enabled(sd_event_source *source, int enabled)
 
 int __wrap_sd_event_source_set_description(sd_event_source *source, const char *description)
 {
-	(void) source;
-	(void) description;
 	return 0;
 }
 
@@ -147,7 +138,6 @@ int __wrap_http_client_call(struct http_client *client, const struct http_reques
 {
 	struct http_call *call = calloc(1, sizeof(*call));
 
-	(void) client;
 	assert_non_null(call);
 	call->request = *request;
 	call->request.path = strdup(request->path);
@@ -242,7 +232,6 @@ int __wrap_store_mirror(struct store *store, const struct object *object, store_
 {
 	struct stored_write *write = new_write(done, userdata);
 
-	(void) store;
 	write->object = object_ref(object);
 	queue_write(write);
 	return 0;
@@ -253,7 +242,6 @@ int __wrap_store_mirror_delete(struct store *store, const struct store_key *key,
 {
 	struct stored_write *write = new_write(done, userdata);
 
-	(void) store;
 	write->kind = key->kind;
 	(void) snprintf(write->name_space, sizeof(write->name_space), "%s", key->name_space);
 	(void) snprintf(write->name, sizeof(write->name), "%s", key->name);
@@ -335,17 +323,14 @@ void __wrap_credentials_refused(struct cluster *cluster);
 
 void __wrap_needed_sweep(struct needed *needed)
 {
-	(void) needed;
 }
 
 void __wrap_node_annotation_begin(struct node_annotation *annotation)
 {
-	(void) annotation;
 }
 
 void __wrap_credentials_refused(struct cluster *cluster)
 {
-	(void) cluster;
 	current->refusals++;
 }
 

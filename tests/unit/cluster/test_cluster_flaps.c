@@ -382,7 +382,6 @@ static int64_t absences_of(const struct cluster_world *world)
 
 static int set_up(void **state)
 {
-	(void) state;
 	memset(&sim, 0, sizeof(sim));
 	sim.random =
 		getenv("PODVOL_TEST_SEED") ? strtoull(getenv("PODVOL_TEST_SEED"), NULL, 10) : 2;
@@ -409,7 +408,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	cluster_world_stop(&sim.world);
 	cluster_world_close(&sim.world);
 	return 0;
@@ -420,7 +418,6 @@ static void test_ten_thousand_flaps(void **state)
 	const char *given = getenv("PODVOL_TEST_STEPS");
 	unsigned int steps = given ? (unsigned int) strtoul(given, NULL, 10) : 10000;
 
-	(void) state;
 	calm();
 	assert_int_equal(sim.missed_pods, 0);
 	for (sim.step = 1; sim.step <= steps; sim.step++) {
@@ -441,7 +438,6 @@ static void test_ten_thousand_flaps(void **state)
 /* What a restore lost stays, although the server was being asked for it before. */
 static void test_a_restore_while_pods_are_asked_for(void **state)
 {
-	(void) state;
 	cluster_world_run(&sim.world, 10 * USEC_PER_SEC);
 	create_or_change(1);
 	server_send(&sim.server, &sim.world);
@@ -464,7 +460,6 @@ static void test_a_restore_while_pods_are_asked_for(void **state)
 /* One answer that does not come does not make its own cluster another. */
 static void test_the_node_that_could_not_be_read_once(void **state)
 {
-	(void) state;
 	sim.server.may_read_namespace = true;
 	calm();
 	sim.no_node = true;
@@ -480,7 +475,6 @@ static void test_the_node_that_could_not_be_read_once(void **state)
 /* A pod that is deleted meanwhile is missing behind the bookmark, and never before. */
 static void test_initial_events_that_break_off(void **state)
 {
-	(void) state;
 	sim.server.has_watch_list = true;
 	restart_podvold();
 	calm();
@@ -509,7 +503,6 @@ static void test_initial_events_that_break_off(void **state)
 /* It is asked once, and never again. */
 static void test_a_server_without_watch_list(void **state)
 {
-	(void) state;
 	for (unsigned int i = 0; i < 3; i++) {
 		set_down(false);
 		calm();
@@ -520,7 +513,6 @@ static void test_a_server_without_watch_list(void **state)
 
 static void test_a_bookmark_that_does_not_come(void **state)
 {
-	(void) state;
 	sim.server.has_watch_list = true;
 	sim.no_bookmark = true;
 	restart_podvold();
@@ -536,7 +528,6 @@ static void test_a_bookmark_that_does_not_come(void **state)
 /* Retry-After of 429 is longer than the first pauses. */
 static void test_pauses_that_are_asked_for(void **state)
 {
-	(void) state;
 	calm();
 	sim.retry_after_seconds = 20;
 	set_down(false);

@@ -52,7 +52,6 @@ static void opened(struct http_call *watch)
 
 static void listed_all(const struct server *server)
 {
-	(void) server;
 	sim.lists++;
 }
 
@@ -60,7 +59,6 @@ static void listed_all(const struct server *server)
 
 static void put(const struct object *pod)
 {
-	(void) pod;
 }
 
 static void removed(const struct object *pod)
@@ -93,7 +91,6 @@ static int64_t absences(void)
 
 static int set_up(void **state)
 {
-	(void) state;
 	memset(&sim, 0, sizeof(sim));
 	sim.world.serve = serve;
 	sim.world.opened = opened;
@@ -113,7 +110,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	cluster_world_stop(&sim.world);
 	cluster_world_close(&sim.world);
 	return 0;
@@ -136,7 +132,6 @@ static void delete_unseen(void)
 /* Events of its predecessor wait for the identity of the cluster while it is asked for by name. */
 static void test_a_pod_whose_predecessor_waits(void **state)
 {
-	(void) state;
 	delete_unseen();
 	sim.no_node = true;
 	server_put(&sim.server, 0, true);
@@ -158,7 +153,6 @@ static void test_a_restore_to_before_a_pod_seen_by_name(void **state)
 {
 	struct etcd snapshot;
 
-	(void) state;
 	delete_unseen();
 	snapshot = sim.server.etcd;
 	server_put(&sim.server, 0, true);
@@ -176,7 +170,6 @@ static void test_a_pod_that_is_deleted_at_once(void **state)
 {
 	unsigned int lists = sim.lists;
 
-	(void) state;
 	server_put(&sim.server, 1, true);
 	server_delete(&sim.server, 1);
 	server_send(&sim.server, &sim.world);

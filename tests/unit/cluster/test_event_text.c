@@ -48,14 +48,12 @@ static void expect_text(const char *event, char *(*make)(const struct cJSON *eve
 
 static void test_one_is_made(void **state)
 {
-	(void) state;
 	expect_text(EVENT("1", "why"), event_text, false, MADE(""));
 	expect_text(EVENT("1", "why"), event_series_text, false, "{}");
 }
 
 static void test_several_are_a_series(void **state)
 {
-	(void) state;
 	expect_text(EVENT("3", "why"), event_text, false, MADE("," SERIES));
 	expect_text(EVENT("3", "why"), event_series_text, false, "{" SERIES "}");
 }
@@ -73,7 +71,6 @@ static void test_several_are_a_series(void **state)
 
 static void test_the_older_api_has_a_count(void **state)
 {
-	(void) state;
 	expect_text(EVENT("3", "why"), event_text, true, CORE);
 	expect_text(EVENT("3", "why"), event_series_text, true,
 		    "{\"count\":3,\"lastTimestamp\":\"2026-01-02T03:05:06Z\"}");
@@ -96,7 +93,6 @@ static void expect_note(const char *event, size_t length, const char *end)
 
 static void test_a_long_note_is_cut_between_characters(void **state)
 {
-	(void) state;
 	expect_note(EVENT("1", THOUSAND "012345678901234567890123"), EVENT_NOTE_BYTES, "0123");
 	expect_note(EVENT("1", THOUSAND "0123456789012345678901234"), EVENT_NOTE_BYTES, "90...");
 	/* The two bytes of a character would be the last that fit, and the first that do not. */

@@ -23,7 +23,6 @@ static void test_the_version_of_each_uid(void **state)
 {
 	struct cluster cluster = { 0 };
 
-	(void) state;
 	assert_int_equal(versions_find(&cluster, "a"), 0);
 	versions_forget(&cluster, "a");
 	note(&cluster, "a", 7);
@@ -52,7 +51,6 @@ static void expect_path(enum object_kind kind, const char *name_space, const cha
 
 static void test_paths(void **state)
 {
-	(void) state;
 	expect_path(KIND_POD, "n", "web", "/status", "/api/v1/namespaces/n/pods/web/status");
 	expect_path(KIND_POD, NULL, NULL, "", "/api/v1/pods");
 	expect_path(KIND_NODE, "", "node.example.com", "", "/api/v1/nodes/node.example.com");
@@ -66,7 +64,6 @@ static void test_names_that_are_no_part_of_a_path(void **state)
 	static const char *const names[] = { "a/b", "..", ".", "a?b", "a%2fb", "a b", "a#b" };
 	char path[CLUSTER_PATH_BYTES], name[CLUSTER_PATH_BYTES];
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_false(cluster_path(kind_row(KIND_POD), "n", names[i], "", path));
 		assert_false(cluster_path(kind_row(KIND_POD), names[i], "web", "", path));

@@ -41,21 +41,18 @@ int __wrap_sd_event_add_time(sd_event *event, sd_event_source **ret, clockid_t c
 
 int __wrap_sd_event_source_set_time_relative(sd_event_source *source, uint64_t usec)
 {
-	(void) source;
 	world.relative_usec = usec;
 	return 0;
 }
 
 static void on_changed(void *userdata, const struct watch_right *right)
 {
-	(void) userdata;
 	assert_non_null(right);
 	world.changes++;
 }
 
 static int set_up(void **state)
 {
-	(void) state;
 	world = (struct world){ 0 };
 	assert_int_equal(sd_event_new(&world.event), 0);
 	return watch_rights_new(world.event, on_changed, NULL, &world.rights);
@@ -63,7 +60,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	world.rights = watch_rights_free(world.rights);
 	sd_event_unref(world.event);
 	return 0;
@@ -83,7 +79,6 @@ static void test_one_object_tries_for_all(void **state)
 {
 	struct watch_right *right = use("a"), *same = use("a"), *other = use("b");
 
-	(void) state;
 	assert_ptr_equal(right, same);
 	assert_ptr_not_equal(right, other);
 	assert_true(watch_right_begin(right));
@@ -106,7 +101,6 @@ static void test_a_refusal_is_tried_again_later_each_time(void **state)
 	static const unsigned int seconds[] = { 5, 10, 20, 40, 80, 160, 300, 300 };
 	struct watch_right *right = use("a");
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++) {
 		assert_true(watch_right_begin(right));
 		watch_right_refused(right);
@@ -126,7 +120,6 @@ static void test_a_right_that_is_taken_away_is_tried_soon(void **state)
 {
 	struct watch_right *right = use("a");
 
-	(void) state;
 	assert_true(watch_right_begin(right));
 	watch_right_refused(right);
 	expire();
@@ -142,7 +135,6 @@ static void test_an_object_that_goes_leaves_the_try_to_another(void **state)
 {
 	struct watch_right *right = use("a");
 
-	(void) state;
 	assert_true(watch_right_begin(right));
 	watch_right_given_up(right);
 	assert_int_equal(world.changes, 1);
@@ -164,7 +156,6 @@ static void test_what_is_served_and_settled(void **state)
 						   IDENTITY_NAME };
 	const struct object_reference account = { KIND_SERVICE_ACCOUNT, "n", "a" };
 
-	(void) state;
 	assert_true(needed_is_served(&claim));
 	assert_false(needed_is_served(&nameless));
 	assert_false(needed_is_served(&identity));

@@ -45,13 +45,11 @@ static const struct object *pod; /* of all plans */
 
 static int read_pod(void **state)
 {
-	(void) state;
 	return object_parse_json(POD, strlen(POD), &pod, NULL);
 }
 
 static int free_pod(void **state)
 {
-	(void) state;
 	pod = object_unref(pod);
 	return 0;
 }

@@ -54,13 +54,11 @@ int __wrap_asprintf(char **ret, const char *format, ...)
 
 static int read_pod(void **state)
 {
-	(void) state;
 	return object_parse_json(KUBE_POD, strlen(KUBE_POD), &pod, NULL);
 }
 
 static int free_pod(void **state)
 {
-	(void) state;
 	pod = object_unref(pod);
 	return 0;
 }
@@ -90,7 +88,6 @@ static void test_kube(void **state)
 				       .propagation = PROPAGATION_HOST_TO_CONTAINER };
 	cleanup_free char *json = NULL;
 
-	(void) state;
 	assert_int_equal(print_kube(&mount, NULL, &json, NULL), 0);
 	assert_non_null(strstr(json, "\"metadata\":{\"name\":\"web\",\"labels\":{\"a\":\"b\"}}"));
 	assert_non_null(
@@ -109,7 +106,6 @@ static void test_no_memory(void **state)
 	struct planned_mount mount = { MOUNT("/h", "/c") };
 	char *json = NULL;
 
-	(void) state;
 	no_text = true;
 	assert_int_equal(print_kube(&mount, NULL, &json, NULL), -ENOMEM);
 	no_text = false;
@@ -135,7 +131,6 @@ static void test_kube_refuses(void **state)
 	struct failure why = { 0 };
 	char *json = NULL;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
 		assert_int_equal(print_kube(&mounts[i], NULL, &json, &why), -EOPNOTSUPP);
 		assert_string_equal(why.text, texts[i]);

@@ -80,7 +80,6 @@ static void test_what_is_next(void **state)
 	};
 	cleanup_object const struct object *volume = volume_of("1Gi", UID);
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cleanup_object const struct object *claim =
 			claim_of(rows[i].request, rows[i].status, "");
@@ -103,7 +102,6 @@ static void test_not_its_volume(void **state)
 	cleanup_object const struct object *other = volume_of("1Gi", "1-2");
 	struct claim_resize next;
 
-	(void) state;
 	assert_int_equal(claim_resize_decide(claim->claim, NULL, &next), 0);
 	assert_int_equal(next.next, CLAIM_RESIZE_NOTHING);
 	assert_int_equal(claim_resize_decide(claim->claim, other->persistent_volume, &next), 0);
@@ -144,7 +142,6 @@ static void test_what_the_status_says(void **state)
 {
 	const struct object *claim = claim_of("2Gi", BOUND, "");
 
-	(void) state;
 	claim = step(claim, CLAIM_RESIZE_BEGUN, 2 * GI,
 		     "1Gi 2Gi ControllerResizeInProgress Resizing");
 	claim = step(claim, CLAIM_RESIZE_FAILED, 2 * GI,
@@ -185,7 +182,6 @@ static void test_turn_of_the_node(void **state)
 		{ BOUND, CLAIM_RESIZE_NODE_FAILED, -EALREADY },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cleanup_object const struct object *claim = claim_of("2Gi", rows[i].status, "");
 		cleanup_object const struct object *made = NULL;
@@ -204,7 +200,6 @@ static void test_what_the_node_says(void **state)
 	cleanup_json struct cJSON *tree = NULL;
 	const struct cJSON *conditions;
 
-	(void) state;
 	claim = step(claim, CLAIM_RESIZE_ON_NODE, 2 * GI,
 		     "1Gi - NodeResizePending FileSystemResizePending");
 	claim = step(claim, CLAIM_RESIZE_NODE_FAILED, 0,
@@ -239,7 +234,6 @@ static void test_conditions_of_others(void **state)
 	cleanup_json struct cJSON *tree = NULL;
 	const struct cJSON *conditions;
 
-	(void) state;
 	assert_int_equal(
 		claim_resize_edit(claim, CLAIM_RESIZE_FAILED, 2 * GI, "no luck", &made, NULL), 0);
 	tree = object_tree(made);
@@ -261,7 +255,6 @@ static void test_why_it_failed(void **state)
 		{ "SomeResizeError", NULL },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char status[500];
 		cleanup_object const struct object *claim = NULL;
@@ -281,7 +274,6 @@ static void test_volume(void **state)
 {
 	cleanup_object const struct object *volume = volume_of("1Gi", UID), *made = NULL;
 
-	(void) state;
 	assert_int_equal(claim_resize_edit_volume(volume, 3 * GI, &made, NULL), 0);
 	assert_int_equal(quantity_value(&made->persistent_volume->capacity), 3 * GI);
 }

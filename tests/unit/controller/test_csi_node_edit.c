@@ -55,7 +55,6 @@ static void test_node_gets_annotation_and_labels(void **state)
 	cleanup_json struct cJSON *node =
 		tree_of("{'metadata':{'annotations':{'a':'b'},'labels':{'l':'m'}}}");
 
-	(void) state;
 	entry.topology = (struct labels){ zone_a, 1 };
 	assert_int_equal(csi_node_edit_node(node, &entry, NULL), 1); /* case 240 */
 	assert_tree(node, "{'metadata':{'annotations':{'a':'b','csi.volume.kubernetes.io/nodeid':"
@@ -70,7 +69,6 @@ static void test_annotation_holds_every_driver(void **state)
 	const struct csi_node_entry second = { .driver = "a", .node_id = "1" };
 	cleanup_json struct cJSON *node = tree_of("{'metadata':{'name':'x'}}");
 
-	(void) state;
 	assert_int_equal(csi_node_edit_node(node, &first, NULL), 1);
 	assert_int_equal(csi_node_edit_node(node, &second, NULL), 1);
 	assert_tree(node, "{'metadata':{'name':'x','annotations':{'csi.volume.kubernetes.io/"
@@ -89,7 +87,6 @@ static void test_node_id_is_needed(void **state)
 	cleanup_json struct cJSON *node = tree_of("{'metadata':{}}");
 	struct failure why;
 
-	(void) state;
 	entry.node_id = "";
 	assert_int_equal(csi_node_edit_node(node, &entry, &why), -EINVAL); /* case 239 */
 	assert_tree(node, "{'metadata':{}}");
@@ -101,7 +98,6 @@ static void test_label_that_contradicts(void **state)
 	cleanup_json struct cJSON *node = tree_of("{'metadata':{'labels':{'zone':'b'}}}");
 	struct failure why;
 
-	(void) state;
 	entry.topology = (struct labels){ zone_and_rack, 2 };
 	assert_int_equal(csi_node_edit_node(node, &entry, &why), -EEXIST); /* case 241 */
 	assert_non_null(strstr(why.text, "'zone' is 'a'"));
@@ -114,7 +110,6 @@ static void test_changed_driver(void **state)
 	struct csi_node_entry entry = plain;
 	cleanup_json struct cJSON *node = tree_of("{'metadata':{'labels':{}}}");
 
-	(void) state;
 	entry.topology = (struct labels){ zone_a, 1 };
 	assert_int_equal(csi_node_edit_node(node, &entry, NULL), 1);
 	entry.node_id = "n2";
@@ -129,7 +124,6 @@ static void test_annotation_that_cannot_be_read(void **state)
 	static const char *const annotations[] = { "no", "[]", "{'d'", "7" };
 	struct failure why;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(annotations); i++) {
 		cleanup_json struct cJSON *node = json_new_object();
 		cleanup_free char *before = NULL, *after = NULL;
@@ -152,7 +146,6 @@ static void test_old_limits_go(void **state)
 		"{'metadata':{},'status':{'capacity':{'cpu':'1','attachable-volumes-csi-d':'5'},"
 		"'allocatable':{'attachable-volumes-csi-e':'5'}}}");
 
-	(void) state;
 	assert_int_equal(csi_node_edit_node(node, &plain, NULL), 1);
 	assert_int_equal(csi_node_edit_node_back(node, "e", NULL), 1);
 	assert_tree(json_get(node, "status"), "{'capacity':{'cpu':'1'},'allocatable':{}}");
@@ -183,7 +176,6 @@ static void test_entry_is_added(void **state)
 	struct csi_node_entry entry = plain;
 	cleanup_json struct cJSON *tree = csi_node("{'name':'c','nodeID':'i'}");
 
-	(void) state;
 	entry.topology = (struct labels){ unsorted, 3 };
 	entry.max_volumes = 10;
 	assert_int_equal(csi_node_edit_entry(tree, &entry, NULL), 1); /* case 243 */
@@ -207,7 +199,6 @@ static void test_limits(void **state)
 	};
 	struct csi_node_entry entry = plain;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
 		cleanup_json struct cJSON *tree = csi_node("");
 
@@ -224,7 +215,6 @@ static void test_changed_entry_goes_to_the_end(void **state)
 		"{'name':'d','nodeID':'old','topologyKeys':['q']},{'name':'e','nodeID':'i'}");
 	struct csi_node_entry entry = plain;
 
-	(void) state;
 	entry.topology = (struct labels){ zone_and_rack, 2 };
 	assert_int_equal(csi_node_edit_entry(tree, &entry, NULL), 1);
 	assert_drivers(tree, "{'name':'e','nodeID':'i'}");
@@ -239,7 +229,6 @@ static void test_one_goes_and_the_others_stay(void **state)
 	cleanup_json struct cJSON *tree = csi_node(
 		"{'name':'c','nodeID':'1'},{'name':'d','nodeID':'2'},{'name':'e','nodeID':'3'}");
 
-	(void) state;
 	assert_int_equal(csi_node_edit_entry_back(tree, "d"), 1);
 	assert_drivers(tree, "{'name':'c','nodeID':'1'},{'name':'e','nodeID':'3'}");
 	assert_int_equal(csi_node_edit_entry_back(tree, "d"), 0);
@@ -252,7 +241,6 @@ static void test_migrated_plugins(void **state)
 	cleanup_json struct cJSON *tree = csi_node("");
 	struct cJSON *annotations;
 
-	(void) state;
 	assert_int_equal(csi_node_edit_migrated(tree), 0);
 	annotations = json_ensure_object(json_ensure_object(tree, "metadata"), "annotations");
 	assert_int_equal(json_set_string(annotations, "other", "stays"), 0);
@@ -269,7 +257,6 @@ static void test_new_object_is_owned_by_the_node(void **state)
 {
 	cleanup_json struct cJSON *tree = csi_node_tree("x", "u-1");
 
-	(void) state;
 	assert_tree(tree, "{'apiVersion':'storage.k8s.io/v1','kind':'CSINode','metadata':{'name':"
 			  "'x','ownerReferences':[{'apiVersion':'v1','kind':'Node','name':'x',"
 			  "'uid':'u-1'}]},'spec':{'drivers':[]}}");

@@ -99,7 +99,6 @@ static void expect_refused(int error, const char *text)
 
 static int set_up(void **state)
 {
-	(void) state;
 	memset(&fixture, 0, sizeof(fixture));
 	fixture.driver = (struct csi_driver){
 		.name = "d.example.com",
@@ -115,7 +114,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	csi_provision_plan_done(&fixture.plan);
 	(void) object_unref(fixture.claim);
 	(void) object_unref(fixture.storage_class);
@@ -138,7 +136,6 @@ static bool should(const char *node, bool waits)
 
 static void test_who_provisions(void **state)
 {
-	(void) state;
 	assert_true(should("n1", false));
 	assert_false(should("n1", true)); /* no node is selected yet */
 	given(",'accessModes':['ReadWriteOnce'],'volumeName':'v'", "");
@@ -151,7 +148,6 @@ static void test_who_provisions(void **state)
 
 static void test_plain_request(void **state)
 {
-	(void) state;
 	expect_request("{\"name\":\"pvc-1-2\",\"capacityRange\":{\"requiredBytes\":\"1073741824\"},"
 		       "\"volumeCapabilities\":[{\"mount\":{},\"accessMode\":{\"mode\":"
 		       "\"SINGLE_NODE_WRITER\"}}],\"secrets\":{\"user\":\"me\"}}");
@@ -159,7 +155,6 @@ static void test_plain_request(void **state)
 
 static void test_parameters(void **state)
 {
-	(void) state;
 	given("", ",'mountOptions':['noatime'],'parameters':{'tier':'gold',"
 		  "'csi.storage.k8s.io/fstype':'xfs',"
 		  "'csi.storage.k8s.io/provisioner-secret-name':'k',"
@@ -193,7 +188,6 @@ static void given_attributes(const char *driver)
 
 static void test_mutable_parameters(void **state)
 {
-	(void) state;
 	given(GOLD, "");
 	given_attributes("d.example.com");
 	expect_refused(-EOPNOTSUPP, "no MODIFY_VOLUME");
@@ -209,7 +203,6 @@ static void test_mutable_parameters(void **state)
 
 static void test_access_modes(void **state)
 {
-	(void) state;
 	fixture.driver.controller_capabilities |= CAN(SINGLE_NODE_MULTI_WRITER);
 	given(",'accessModes':['ReadWriteOnce','ReadOnlyMany','ReadWriteMany']", "");
 	assert_int_equal(make(), 0);
@@ -230,7 +223,6 @@ static void test_block_and_content(void **state)
 {
 	cleanup_free char *text = NULL;
 
-	(void) state;
 	fixture.content = (struct csi_content){ DATA_SOURCE_SNAPSHOT, "snap-1" };
 	given(",'accessModes':['ReadWriteOnce'],'volumeMode':'Block'", "");
 	text = request_text();
@@ -243,7 +235,6 @@ static void test_topology(void **state)
 {
 	cleanup_free char *text = NULL;
 
-	(void) state;
 	assert_int_equal(make(), 0);
 	assert_int_equal(fixture.plan.segments.count, 0); /* the driver knows of no places */
 	fixture.driver.plugin_capabilities = CSI_PLUGIN_VOLUME_ACCESSIBILITY_CONSTRAINTS;
@@ -261,7 +252,6 @@ static void test_topology(void **state)
 
 static void test_what_is_refused(void **state)
 {
-	(void) state;
 	given("", ",'parameters':{'fstype':'ext4','csi.storage.k8s.io/fstype':'xfs'}");
 	expect_refused(-EINVAL, "more than one of the parameters");
 	given("", ",'parameters':{'csi.storage.k8s.io/odd':'x'}");
@@ -315,7 +305,6 @@ static void test_is_it_what_was_asked_for(void **state)
 {
 	struct made made = { 0 };
 
-	(void) state;
 	fixture.driver.plugin_capabilities = CSI_PLUGIN_VOLUME_ACCESSIBILITY_CONSTRAINTS;
 	assert_int_equal(make(), 0);
 	fill(&made, 0, NULL); /* 0: the driver does not say */
@@ -341,7 +330,6 @@ static void test_volume(void **state)
 	cleanup_json struct cJSON *tree = NULL;
 	struct made made = { 0 };
 
-	(void) state;
 	fixture.driver.controller_capabilities |= CAN(MODIFY_VOLUME);
 	given_attributes("d.example.com");
 	given(GOLD, ",'reclaimPolicy':'Delete','mountOptions':['noatime'],'parameters':{"

@@ -52,7 +52,6 @@ static const char *resolve(const char *name, const char *space, bool has_claim)
 
 static void test_templates(void **state)
 {
-	(void) state;
 	assert_string_equal(resolve(NULL, NULL, true), "");
 	assert_string_equal(resolve("key", "default", true), "default/key");
 	assert_string_equal(resolve("${pvc.name}-${pv.name}", "${pvc.namespace}", true),
@@ -88,7 +87,6 @@ static void test_what_is_refused(void **state)
 		{ "key", "${pvc.namespace}", false },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strchr(resolve(rows[i].name, rows[i].space, rows[i].has_claim), ' '))
 			fail_msg("row %zu: '%s'", i,
@@ -100,7 +98,6 @@ static void test_length(void **state)
 {
 	char name[600], expected[700];
 
-	(void) state;
 	memset(name, 'a', sizeof(name));
 	name[253] = '\0';
 	(void) snprintf(expected, sizeof(expected), "default/%s", name);
@@ -122,7 +119,6 @@ static void test_default_pair(void **state)
 	const struct csi_secret_query question = { parameters, "pvc-1", NULL };
 	struct csi_secret_name found;
 
-	(void) state;
 	assert_int_equal(csi_secret_resolve(&question, CSI_SECRET_PROVISIONER, &found, NULL), 0);
 	assert_string_equal(found.name, "all");
 	assert_int_equal(csi_secret_resolve(&question, CSI_SECRET_NODE_EXPAND, &found, NULL), 0);

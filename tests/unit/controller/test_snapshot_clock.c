@@ -45,7 +45,6 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 
 static bool is_complete(void *userdata)
 {
-	(void) userdata;
 	looks++;
 	return false;
 }
@@ -53,11 +52,6 @@ static bool is_complete(void *userdata)
 static void on_event(void *userdata, const struct object *object, const char *type,
 		     const char *reason, const char *text)
 {
-	(void) userdata;
-	(void) object;
-	(void) type;
-	(void) reason;
-	(void) text;
 }
 
 static bool is_looked_at(void *userdata)

@@ -74,7 +74,6 @@ static void open_queue(size_t busy_max)
 
 static int set_up(void **state)
 {
-	(void) state;
 	world = (struct world){ .event = NULL };
 	assert_true(sd_event_new(&world.event) >= 0);
 	return 0;
@@ -82,7 +81,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	assert_null(work_queue_free(world.queue));
 	sd_event_unref(world.event);
 	return 0;
@@ -99,7 +97,6 @@ static struct work_item *due(const char *name)
 
 static void many_changes_are_one_look(void **state)
 {
-	(void) state;
 	open_queue(0);
 	(void) due("b");
 	(void) due("a");
@@ -115,7 +112,6 @@ static void many_changes_are_one_look(void **state)
 
 static void what_stands_for_nothing_is_forgotten(void **state)
 {
-	(void) state;
 	open_queue(0);
 	world.knows_nothing = true;
 	(void) due("a");
@@ -128,7 +124,6 @@ static void nobody_looks_at_a_busy_item(void **state)
 {
 	struct work_item *item;
 
-	(void) state;
 	open_queue(0);
 	world.begins = true;
 	world.knows_nothing = true; /* and it is not forgotten either */
@@ -148,7 +143,6 @@ static void so_many_are_busy_at_once(void **state)
 {
 	struct work_item *first;
 
-	(void) state;
 	open_queue(2);
 	world.begins = true;
 	first = due("a");
@@ -174,7 +168,6 @@ static void what_failed_is_looked_at_again(void **state)
 {
 	struct work_item *item;
 
-	(void) state;
 	open_queue(0);
 	world.fails = true;
 	item = due("a");
@@ -200,7 +193,6 @@ static void a_write_that_ended_is_looked_after(void **state)
 	const struct failure why = { .text = "no room" };
 	struct work_item *item;
 
-	(void) state;
 	open_queue(0);
 	item = due("a");
 	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++) {
@@ -228,7 +220,6 @@ static void each_thing_is_news_once(void **state)
 {
 	struct work_item *a, *b;
 
-	(void) state;
 	open_queue(0);
 	a = work_queue_item(world.queue, "a");
 	b = work_queue_item(world.queue, "b");
@@ -241,7 +232,6 @@ static void each_thing_is_news_once(void **state)
 
 static void nothing_is_looked_at_after_a_stop(void **state)
 {
-	(void) state;
 	open_queue(0);
 	(void) due("a");
 	work_queue_stop(world.queue);
@@ -253,7 +243,6 @@ static void a_busy_item_outlives_its_queue(void **state)
 {
 	struct work_item *a, *b;
 
-	(void) state;
 	open_queue(0);
 	world.begins = true;
 	a = due("a");

@@ -139,7 +139,6 @@ static const struct object *find_object(void *userdata, const struct object_refe
 	const struct object *all[] = { csi_world.driver, csi_world.attachment, csi_world.secret,
 				       csi_world.account };
 
-	(void) userdata;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		if (all[i] && all[i]->kind == reference->kind &&
 		    strcmp(all[i]->meta.name, reference->name) == 0 &&
@@ -152,9 +151,6 @@ static const struct object *find_object(void *userdata, const struct object_refe
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void) st;
-	(void) type;
-	(void) ftw;
 	return remove(path);
 }
 
@@ -422,7 +418,6 @@ int csi_world_setup(void **state)
 {
 	static const struct object_finder finder = { .find = find_object };
 
-	(void) state;
 	csi_world =
 		(struct csi_world){ .root = "/tmp/csi-world-XXXXXX", .capabilities = CAN_STAGE };
 	if (!mkdtemp(csi_world.root))
@@ -449,7 +444,6 @@ int csi_world_setup(void **state)
 
 int csi_world_teardown(void **state)
 {
-	(void) state;
 	replace(&csi_world.pv, NULL);
 	replace(&csi_world.pod, NULL);
 	replace(&csi_world.driver, NULL);

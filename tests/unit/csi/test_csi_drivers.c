@@ -32,10 +32,6 @@ int __wrap_csi_call_start(sd_event *event, struct csi_log *log,
 			  const struct csi_call_request *request, struct csi_call **ret,
 			  struct failure *reterr)
 {
-	(void) event;
-	(void) log;
-	(void) ret;
-	(void) reterr;
 	called = *request;
 	(void) snprintf(called_socket, sizeof(called_socket), "%s", request->socket_path);
 	return 0;

@@ -73,7 +73,6 @@ struct csi_call *__wrap_csi_call_cancel(struct csi_call *call);
 int __wrap_csi_registration_watch_new(const struct csi_registration_watch_options *options,
 				      struct csi_registration_watch **ret, struct failure *reterr)
 {
-	(void) reterr;
 	world.watch = *options;
 	*ret = NULL;
 	return 0;
@@ -82,7 +81,6 @@ int __wrap_csi_registration_watch_new(const struct csi_registration_watch_option
 struct csi_registration_watch *
 __wrap_csi_registration_watch_free(struct csi_registration_watch *watch)
 {
-	(void) watch;
 	return NULL;
 }
 
@@ -100,8 +98,6 @@ int __wrap_csi_call_start(sd_event *event, struct csi_log *log,
 	const Pluginregistration__RegistrationStatus *status = (const void *) request->message;
 	struct csi_call *call = world.calls;
 
-	(void) event;
-	(void) log;
 	assert_true(request->timeout_usec > 0);
 	if (world.call_error < 0)
 		return failed_plain(reterr, world.call_error, "too many calls");
@@ -133,14 +129,11 @@ struct csi_call *__wrap_csi_call_cancel(struct csi_call *call)
 
 static int open_directory(void *userdata, const char *path, struct failure *reterr)
 {
-	(void) userdata;
-	(void) path;
 	return failed_plain(reterr, -ENOENT, "not in this test");
 }
 
 static int install(void *userdata, const struct csi_driver *driver, void *token)
 {
-	(void) userdata;
 	note("install:%s:%s:%zu ", driver->name, driver->node_id, driver->segment_count);
 	world.token = token;
 	return world.install_error;
@@ -148,7 +141,6 @@ static int install(void *userdata, const struct csi_driver *driver, void *token)
 
 static int uninstall(void *userdata, const char *name, void *token)
 {
-	(void) userdata;
 	note("uninstall:%s ", name);
 	world.token = token;
 	return 0;
@@ -156,7 +148,6 @@ static int uninstall(void *userdata, const char *name, void *token)
 
 static void on_ready(void *userdata, const char *name)
 {
-	(void) userdata;
 	assert_non_null(csi_drivers_find(world.drivers, name));
 	note("ready:%s ", name);
 }
@@ -171,7 +162,6 @@ static int set_up(void **state)
 		.ready = on_ready,
 	};
 
-	(void) state;
 	memset(&world, 0, sizeof(world));
 	assert_int_equal(sd_event_new(&world.event), 0);
 	assert_int_equal(csi_drivers_new(world.event, NULL, &world.drivers), 0);
@@ -183,7 +173,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	assert_null(csi_registration_free(world.registration));
 	for (size_t i = 0; i < CALLS_MAX; i++)
 		assert_false(world.calls[i].is_open);
@@ -338,7 +327,6 @@ static void test_whole_way(void **state)
 {
 	const struct csi_driver *driver;
 
-	(void) state;
 	appear("a");
 	assert_int_equal(at("/r/a")->state, CSI_DRIVER_REGISTERING);
 	expect("GetInfo ");
@@ -374,7 +362,6 @@ static void test_capabilities_are_shown(void **state)
 	Csi__V1__NodeGetCapabilitiesResponse told = CSI__V1__NODE_GET_CAPABILITIES_RESPONSE__INIT;
 	struct csi_reply reply = { .message = &told.base };
 
-	(void) state;
 	rpc.type = 1;
 	item.type_case = CSI__V1__NODE_SERVICE_CAPABILITY__TYPE_RPC;
 	item.rpc = &rpc;
@@ -388,7 +375,6 @@ static void test_capabilities_are_shown(void **state)
 /* case 234 */
 static void test_socket_goes(void **state)
 {
-	(void) state;
 	register_at("a", "1.0.0");
 	vanish("a");
 	expect("uninstall:d ");
@@ -403,7 +389,6 @@ static void test_socket_goes(void **state)
 /* case 235: the first one is taken back before the second begins. */
 static void test_socket_is_made_anew(void **state)
 {
-	(void) state;
 	register_at("a", "1.0.0");
 	vanish("a");
 	appear("a");
@@ -416,7 +401,6 @@ static void test_socket_is_made_anew(void **state)
 
 static void test_socket_goes_while_it_is_written(void **state)
 {
-	(void) state;
 	appear("a");
 	answer_info("CSIPlugin", "d");
 	answer_node_info("n1");
@@ -434,7 +418,6 @@ static void test_socket_goes_while_it_is_written(void **state)
 /* case 236 */
 static void test_other_plugins(void **state)
 {
-	(void) state;
 	appear("a");
 	answer_info("Foo", "d");
 	expect("GetInfo tell:0 ");
@@ -450,7 +433,6 @@ static void test_other_plugins(void **state)
 /* case 237: who does not answer is not notified either. */
 static void test_registrar_hangs(void **state)
 {
-	(void) state;
 	appear("a");
 	fail_call(REGISTRATION_GET_INFO, GRPC_DEADLINE_EXCEEDED, true);
 	expect("GetInfo ");
@@ -461,7 +443,6 @@ static void test_registrar_hangs(void **state)
 /* A socket is there a moment before its server listens. */
 static void test_nobody_listens_yet(void **state)
 {
-	(void) state;
 	appear("a");
 	for (int i = 0; i < 3; i++) {
 		fail_call(REGISTRATION_GET_INFO, GRPC_UNAVAILABLE, false);
@@ -476,7 +457,6 @@ static void test_nobody_listens_yet(void **state)
 /* case 238 (difference) */
 static void test_driver_fails(void **state)
 {
-	(void) state;
 	appear("a");
 	answer_info("CSIPlugin", "d");
 	fail_call(CSI_NODE_GET_INFO, GRPC_INTERNAL, true);
@@ -495,7 +475,6 @@ static void test_driver_fails(void **state)
 
 static void test_objects_cannot_be_written(void **state)
 {
-	(void) state;
 	appear("a");
 	answer_info("CSIPlugin", "d");
 	answer_node_info("n1");
@@ -512,7 +491,6 @@ static void test_objects_cannot_be_written(void **state)
 /* What cannot begin has failed. */
 static void test_without_memory(void **state)
 {
-	(void) state;
 	world.install_error = -ENOMEM;
 	appear("a");
 	answer_info("CSIPlugin", "d");
@@ -527,7 +505,6 @@ static void test_without_memory(void **state)
 
 static void test_registrar_that_hears_nothing(void **state)
 {
-	(void) state;
 	appear("a");
 	answer_info("CSIPlugin", "d");
 	answer_node_info("n1");
@@ -540,7 +517,6 @@ static void test_registrar_that_hears_nothing(void **state)
 /* case 227 */
 static void test_same_version_at_another_socket(void **state)
 {
-	(void) state;
 	register_at("a", "1.0.0");
 	appear("b");
 	answer_info_at("/r/b", "CSIPlugin", "d", "1.0.0");
@@ -558,7 +534,6 @@ static void test_same_version_at_another_socket(void **state)
 /* case 228; when the newer one goes the older one comes back, and nothing of it was taken away. */
 static void test_newer_version_at_another_socket(void **state)
 {
-	(void) state;
 	register_at("a", "1.0.0");
 	register_at("b", "1.0.1");
 	assert_string_equal(csi_drivers_find(world.drivers, "d")->registration_socket, "/r/b");

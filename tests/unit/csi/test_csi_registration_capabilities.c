@@ -40,8 +40,6 @@ int __wrap_csi_call_start(sd_event *event, struct csi_log *log,
 			  const struct csi_call_request *request, struct csi_call **ret,
 			  struct failure *reterr)
 {
-	(void) event;
-	(void) log;
 	assert_false(world.call.is_open);
 	assert_string_equal(request->socket_path, "/e/csi.sock");
 	assert_ptr_equal(request->message->descriptor, csi_method_row(request->method)->request);
@@ -66,7 +64,6 @@ static const struct csi_driver *driver(void)
 
 static void on_capable(void *userdata, const char *name)
 {
-	(void) userdata;
 	assert_string_equal(name, "d");
 	assert_true(driver()->capabilities_known);
 	world.told++;
@@ -84,7 +81,6 @@ static int set_up(void **state)
 		.node_id = "n1",
 	};
 
-	(void) state;
 	memset(&world, 0, sizeof(world));
 	world.all.options.capable = on_capable;
 	assert_true(sd_event_new(&world.all.options.event) >= 0);
@@ -99,7 +95,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	registration_end_capabilities(&world.one);
 	assert_false(world.call.is_open);
 	(void) csi_drivers_free(world.all.options.drivers);
@@ -179,7 +174,6 @@ static void answer_controller(unsigned int number)
 
 static void test_controller_is_asked(void **state)
 {
-	(void) state;
 	registration_call_capabilities(&world.one);
 	answer_node();
 	assert_int_equal(driver()->node_capabilities, 1 << 1);
@@ -205,7 +199,6 @@ static void test_group_controller_is_asked(void **state)
 	Csi__V1__GroupControllerGetCapabilitiesResponse told =
 		CSI__V1__GROUP_CONTROLLER_GET_CAPABILITIES_RESPONSE__INIT;
 
-	(void) state;
 	rpc.type = 1;
 	item.type_case = CSI__V1__GROUP_CONTROLLER_SERVICE_CAPABILITY__TYPE_RPC;
 	item.rpc = &rpc;
@@ -223,7 +216,6 @@ static void test_group_controller_is_asked(void **state)
 
 static void test_number_of_the_future(void **state)
 {
-	(void) state;
 	registration_call_capabilities(&world.one);
 	answer_node();
 	answer_plugin();
@@ -234,7 +226,6 @@ static void test_number_of_the_future(void **state)
 
 static void test_driver_without_a_controller(void **state)
 {
-	(void) state;
 	registration_call_capabilities(&world.one);
 	answer(CSI_NODE_GET_CAPABILITIES, GRPC_UNIMPLEMENTED, NULL);
 	answer(CSI_GET_PLUGIN_CAPABILITIES, GRPC_UNIMPLEMENTED, NULL);
@@ -247,7 +238,6 @@ static void test_driver_without_a_controller(void **state)
 /* It says so, and does not know the call. */
 static void test_controller_that_is_none(void **state)
 {
-	(void) state;
 	registration_call_capabilities(&world.one);
 	answer_node();
 	answer_plugin();
@@ -265,7 +255,6 @@ static void wait_for_call(void)
 /* What is not answered now may be later: it is asked again, from there on. */
 static void test_asked_again(void **state)
 {
-	(void) state;
 	registration_call_capabilities(&world.one);
 	answer_node();
 	answer(CSI_GET_PLUGIN_CAPABILITIES, GRPC_UNAVAILABLE, NULL);
@@ -279,7 +268,6 @@ static void test_asked_again(void **state)
 
 static void test_call_that_cannot_begin(void **state)
 {
-	(void) state;
 	world.call_error = -ENOBUFS;
 	registration_call_capabilities(&world.one);
 	assert_non_null(world.one.capabilities_timer);

@@ -63,7 +63,6 @@ static const struct row rows[] = {
 
 static void test_every_move(void **state)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_int_equal(registration_next(rows[i].from, rows[i].event, rows[i].left),
 				 rows[i].to);
@@ -72,7 +71,6 @@ static void test_every_move(void **state)
 /* Whatever happens, a socket that left comes to its end, and nothing stays written. */
 static void test_leaving_always_ends(void **state)
 {
-	(void) state;
 	for (int from = 0; from < REGISTRATION_OVER; from++) {
 		enum registration_stage stage =
 			registration_next((enum registration_stage) from, REGISTRATION_LEFT, true);
@@ -94,7 +92,6 @@ static void test_only_two_stages_take_calls(void **state)
 {
 	unsigned int count = 0;
 
-	(void) state;
 	for (int stage = 0; stage < REGISTRATION_STAGE_COUNT; stage++)
 		count += registration_is_ready((enum registration_stage) stage);
 	assert_int_equal(count, 2);
@@ -106,7 +103,6 @@ static void test_only_two_stages_take_calls(void **state)
 
 static void test_back_off(void **state)
 {
-	(void) state;
 	assert_int_equal(registration_delay_usec(1), 500 * USEC_PER_MSEC);
 	assert_int_equal(registration_delay_usec(2), USEC_PER_SEC);
 	assert_int_equal(registration_delay_usec(8), 64 * USEC_PER_SEC);
@@ -120,7 +116,6 @@ static void test_dialling_takes_ten_seconds(void **state)
 	uint64_t passed_usec = 0, delay_usec;
 	unsigned int tries = 1;
 
-	(void) state;
 	assert_int_equal(registration_dial_usec(1), 10 * USEC_PER_MSEC);
 	for (; (delay_usec = registration_dial_usec(tries)) > 0; tries++) {
 		assert_true(delay_usec <= USEC_PER_SEC);
@@ -163,7 +158,6 @@ static void test_endpoints(void **state)
 	char long_path[5000];
 	const char *endpoint;
 
-	(void) state;
 	assert_int_equal(check(&info, &endpoint), 0);
 	assert_ptr_equal(endpoint, info.endpoint);
 	info.endpoint = "";
@@ -188,7 +182,6 @@ static void test_other_plugins_are_refused(void **state)
 	struct registration_info info = good_info();
 	const char *endpoint;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		info.type = types[i];
 		assert_int_equal(check(&info, &endpoint), -EOPNOTSUPP);
@@ -225,7 +218,6 @@ static void test_names(void **state)
 	struct registration_info info = good_info();
 	const char *endpoint;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		info.name = names[i].name;
 		assert_int_equal(check(&info, &endpoint), names[i].good ? 0 : -EINVAL);
@@ -250,7 +242,6 @@ static int offer(const char *version, const char *owner_version, bool is_ready)
 
 static void test_a_name_belongs_to_one(void **state)
 {
-	(void) state;
 	assert_int_equal(offer("1.0.0", "1.0.0", true), -EEXIST); /* case 227 */
 	assert_int_equal(offer("1.0.1", "1.0.0", true), 0);       /* case 228 */
 	assert_int_equal(offer("1.0.0", NULL, false), 0); /* case 229: the name is another */

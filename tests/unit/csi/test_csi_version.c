@@ -38,7 +38,6 @@ static void assert_chosen(const char *const *offered, const char *expected)
 
 static void test_rows(void **state)
 {
-	(void) state;
 	assert_chosen(OFFERED("v1.0.0"), "1.0.0");                 /* case 221 */
 	assert_chosen(OFFERED("0.3.0"), NULL);                     /* case 222 */
 	assert_chosen(OFFERED("0.2.0", "v1.2.3"), "1.2.3");        /* case 223 */
@@ -52,7 +51,6 @@ static void test_rows(void **state)
 
 static void test_the_highest_wins_wherever_it_stands(void **state)
 {
-	(void) state;
 	assert_chosen(OFFERED("1.10.0", "1.9.9", "1.2"), "1.10.0");
 	assert_chosen(OFFERED("1.2", "1.10.0"), "1.10.0");
 	assert_chosen(OFFERED("0.9", "1.0"), "1.0");
@@ -64,7 +62,6 @@ static void test_refusal_names_what_was_offered(void **state)
 	struct failure why;
 	struct csi_version version;
 
-	(void) state;
 	(void) csi_version_choose(OFFERED("0.3.0", "2.0.1"), 2, &version, &why);
 	assert_non_null(strstr(why.text, "0.3.0, 2.0.1"));
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
@@ -97,7 +94,6 @@ static void test_what_is_a_version(void **state)
 	struct csi_version version;
 	char text[CSI_VERSION_BYTES];
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		int r = csi_version_parse(rows[i].text, &version);
 
@@ -113,7 +109,6 @@ static void test_zeros_at_the_end_change_nothing(void **state)
 {
 	struct csi_version a, b;
 
-	(void) state;
 	assert_int_equal(csi_version_parse("1.0", &a), 0);
 	assert_int_equal(csi_version_parse("1.0.0", &b), 0);
 	assert_int_equal(csi_version_compare(&a, &b), 0);

@@ -154,7 +154,6 @@ int __wrap_place_make(int root_fd, const char *root_path, const char *path, mode
 {
 	int r = note(reterr, "place_make", "%s, %04o", path, mode);
 
-	(void) root_fd;
 	return r < 0 ? r : fill_place(root_path, path, ret);
 }
 
@@ -165,7 +164,6 @@ int __wrap_place_open(int root_fd, const char *root_path, const char *path, stru
 {
 	int r = note(reterr, "place_open", "%s", path);
 
-	(void) root_fd;
 	return r < 0 ? r : fill_place(root_path, path, ret);
 }
 
@@ -336,7 +334,6 @@ int __wrap_fd_facts(int fd, struct mount_facts *ret, struct failure *reterr)
 int __wrap_mount_table_refresh(struct mount_table *table, struct failure *reterr);
 int __wrap_mount_table_refresh(struct mount_table *table, struct failure *reterr)
 {
-	(void) table;
 	return note(reterr, "mount_table_refresh", "%s", "");
 }
 
@@ -357,7 +354,6 @@ int __wrap_mount_table_walk(struct mount_table *table,
 		.options = "rw",
 	};
 
-	(void) table;
 	return visit(&entry, userdata);
 }
 
@@ -382,7 +378,6 @@ int __wrap_mount_table_references(struct mount_table *table, int fd, const char 
 				  int (*visit)(const struct mount_entry *entry, void *userdata),
 				  void *userdata, struct failure *reterr)
 {
-	(void) table;
 	assert_true(fd >= 0);
 	return visit_references(note(reterr, "mount_table_references", "%s", prefix), prefix, visit,
 				userdata);
@@ -395,7 +390,6 @@ int __wrap_mount_table_overlaps(struct mount_table *table, int fd, const char *p
 				int (*visit)(const struct mount_entry *entry, void *userdata),
 				void *userdata, struct failure *reterr)
 {
-	(void) table;
 	assert_true(fd >= 0);
 	return visit_references(note(reterr, "mount_table_overlaps", "%s", prefix), prefix, visit,
 				userdata);
@@ -408,7 +402,6 @@ int __wrap_mount_table_origin(struct mount_table *table, int fd, struct mount_or
 {
 	int r = note(reterr, "mount_table_origin", "%s", "");
 
-	(void) table;
 	assert_true(fd >= 0);
 	if (r == 0)
 		*ret = (struct mount_origin){ fake_mount.source.st_dev, strdup("/source") };
@@ -424,8 +417,6 @@ int __wrap_ownership_apply(int root_fd, const struct ownership *ownership,
 			   const atomic_bool *cancel, struct ownership_counts *ret,
 			   struct failure *reterr)
 {
-	(void) cancel;
-	(void) ret;
 	assert_true(root_fd >= 0);
 	return note(reterr, "ownership_apply", "%lu%s", (unsigned long) ownership->gid,
 		    ownership->on_root_mismatch ? ", on root mismatch" : "");
@@ -440,7 +431,6 @@ int __wrap_ownership_begin(int root_fd, const struct ownership *ownership,
 {
 	int r;
 
-	(void) cancel;
 	assert_true(root_fd >= 0);
 	*ret = NULL;
 	r = note(reterr, "ownership_begin", "%lu%s", (unsigned long) ownership->gid,
@@ -455,8 +445,6 @@ int __wrap_ownership_finish(struct ownership_job *job, const atomic_bool *cancel
 {
 	int r = note(reterr, "ownership_finish", "%s", "");
 
-	(void) job;
-	(void) cancel;
 	return r < 0 ? r : 1;
 }
 
@@ -477,7 +465,6 @@ int __wrap_remove_empty_parents(int root_fd, const char *path, unsigned int stop
 int __wrap_remove_empty_parents(int root_fd, const char *path, unsigned int stop,
 				struct failure *reterr)
 {
-	(void) root_fd;
 	assert_int_equal(stop, 1);
 	return note(reterr, "remove_empty_parents", "%s", path);
 }

@@ -17,8 +17,6 @@ void __wrap_log_message(int level, const char *format, ...);
 
 void __wrap_log_message(int level, const char *format, ...)
 {
-	(void) level;
-	(void) format;
 	logged++;
 }
 
@@ -26,7 +24,6 @@ static void test_only_enosys(void **state)
 {
 	static const int others[] = { 0, EPERM, EINVAL, ENOENT, EOPNOTSUPP };
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		assert_false(call_is_missing(others[i], CALL_OPENAT2));
 		assert_false(call_is_missing(-others[i], CALL_OPENAT2));
@@ -36,7 +33,6 @@ static void test_only_enosys(void **state)
 
 static void test_said_once_per_call(void **state)
 {
-	(void) state;
 	for (int i = 0; i < 3; i++)
 		for (int call = 0; call < KERNEL_CALLS; call++)
 			assert_true(call_is_missing(-ENOSYS, call));
@@ -46,7 +42,6 @@ static void test_said_once_per_call(void **state)
 /* A clone whose descriptor had the number of ENOSYS once went the slow way. */
 static void test_a_descriptor_is_no_error(void **state)
 {
-	(void) state;
 	for (int fd = 0; fd < 1000; fd++)
 		assert_false(call_is_missing(fd, CALL_OPEN_TREE));
 }

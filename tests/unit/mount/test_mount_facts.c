@@ -17,7 +17,6 @@ static void test_corrupted_mount_errors(void **state)
 					 EHOSTDOWN, EWOULDBLOCK, ENODEV };
 	static const int others[] = { 0, ENOENT, EPERM, ENOTDIR, ELOOP, ENOMEM, ENAMETOOLONG };
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(corrupted); i++) {
 		assert_true(is_corrupted_mount_error(corrupted[i]));
 		assert_true(is_corrupted_mount_error(-corrupted[i]));

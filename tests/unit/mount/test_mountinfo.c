@@ -25,7 +25,6 @@ static void test_the_line_of_the_manual_page(void **state)
 	struct mountinfo_line line;
 	char buffer[512];
 
-	(void) state;
 	assert_int_equal(parse("36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root "
 			       "rw,errors=continue",
 			       buffer, &line),
@@ -46,7 +45,6 @@ static void test_any_number_of_optional_fields(void **state)
 	struct mountinfo_line line;
 	char buffer[512];
 
-	(void) state;
 	assert_int_equal(parse("1 1 0:5 / / rw - tmpfs none rw", buffer, &line), 0);
 	assert_string_equal(line.type, "tmpfs");
 	assert_int_equal(parse("1 1 0:5 / / rw shared:1 master:2 propagate_from:3 new:4 - tmpfs "
@@ -67,7 +65,6 @@ static void test_escapes(void **state)
 	struct mountinfo_line line;
 	char buffer[512];
 
-	(void) state;
 	assert_int_equal(parse("1 1 0:5 /a\\040b /c\\011d\\012e\\134040 rw - tmpfs no\\043ne rw",
 			       buffer, &line),
 			 0);
@@ -88,7 +85,6 @@ static void test_an_empty_source(void **state)
 	struct mountinfo_line line;
 	char buffer[512];
 
-	(void) state;
 	assert_int_equal(parse("1 1 0:5 / /m rw - tmpfs  rw", buffer, &line), 0);
 	assert_string_equal(line.source, "");
 	assert_string_equal(line.super_options, "rw");
@@ -116,7 +112,6 @@ static void test_lines_that_are_none(void **state)
 		"1 1 0:5 / / rw -  none rw",
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct mountinfo_line line = { .mount_id = 7 };
 		char buffer[512];

@@ -30,7 +30,6 @@ static void test_case_053_once_and_sorted(void **state)
 {
 	static const char *const options[] = { "noexec", "ro", "noexec" };
 
-	(void) state;
 	assert_joined(options, 3, "", "noexec,ro");
 }
 
@@ -38,7 +37,6 @@ static void test_case_096_annotation_and_plugin(void **state)
 {
 	static const char *const options[] = { "ro", "nfsvers=3" };
 
-	(void) state;
 	assert_joined(options, 2, "fsid=100,hard", "fsid=100,hard,nfsvers=3,ro");
 }
 
@@ -46,7 +44,6 @@ static void test_case_097_both_say_ro(void **state)
 {
 	static const char *const options[] = { "ro,nfsvers=3" };
 
-	(void) state;
 	assert_joined(options, 1, "fsid=100,ro", "fsid=100,nfsvers=3,ro");
 }
 
@@ -57,7 +54,6 @@ static void test_empty_words_are_dropped(void **state)
 	static const char *const empty[] = { "" };
 	static const char *const holes[] = { ",hard,,", " ", "ro " };
 
-	(void) state;
 	assert_joined(empty, 1, "", "");
 	assert_joined(empty, 1, "hard", "hard");
 	assert_joined(NULL, 0, NULL, "");
@@ -68,7 +64,6 @@ static void test_a_quoted_comma_does_not_split(void **state)
 {
 	static const char *const options[] = { "context=\"a:b:c1,c2\",ro" };
 
-	(void) state;
 	assert_joined(options, 1, "", "context=\"a:b:c1,c2\",ro");
 }
 
@@ -80,7 +75,6 @@ static void test_an_unpaired_quote_swallows_nothing(void **state)
 	static const char *const four[] = { "a\"x,y\"c\"d" };
 	static const char *const three[] = { "a=\"b\",\"c,hard" };
 
-	(void) state;
 	assert_joined(one, 1, "ro", "ro");
 	assert_joined(two, 2, "ro", "a,ro,z");
 	assert_joined(three, 1, "ro", "a=\"b\",c,hard,ro");
@@ -130,7 +124,6 @@ static void test_words_of_the_mount(void **state)
 		{ "silent,loud,noiversion", 0, 0, 0, "" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_split(&rows[i]);
 }
@@ -144,7 +137,6 @@ static void test_the_stricter_word_wins(void **state)
 		{ "nosuid,suid", MOUNT_ATTR_NOSUID, 0, 0, "" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_split(&rows[i]);
 }
@@ -161,7 +153,6 @@ static void test_words_of_the_file_system(void **state)
 		{ "nosuidx", 0, 0, 0, "nosuidx" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_split(&rows[i]);
 }
@@ -178,7 +169,6 @@ static void test_words_of_user_space(void **state)
 		{ "nouser", 0, 0, 0, "" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_split(&rows[i]);
 }
@@ -193,7 +183,6 @@ static void test_propagation_and_bind(void **state)
 	struct mount_attributes attributes;
 	cleanup_free char *data = NULL;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_split(&rows[i]);
 	assert_int_equal(mount_options_split("rbind,ro", &attributes, &data, NULL), 0);
@@ -207,7 +196,6 @@ static void test_what_cannot_be_honoured_is_refused(void **state)
 		"verity.roothash=00"
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		struct mount_attributes attributes;
 		struct failure failure = { 0 };

@@ -31,7 +31,6 @@ static const struct {
 
 static void test_backsteps(void **state)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (path_has_backstep(rows[i].path) != rows[i].backstep)
 			fail_msg("%s: '%s'", rows[i].label, rows[i].path);
@@ -41,7 +40,6 @@ static void test_place_done_twice(void **state)
 {
 	struct place place = PLACE_EMPTY;
 
-	(void) state;
 	place_done(&place);
 	place_done(&place);
 	assert_int_equal(place.parent_fd, -EBADF);
@@ -55,7 +53,6 @@ static void test_names_that_are_no_entry(void **state)
 	struct place place = PLACE_EMPTY;
 	struct failure failure;
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (place_open(0, "/r", bad[i], &place, &failure) != -EINVAL)
 			fail_msg("'%s' was opened", bad[i]);

@@ -77,7 +77,6 @@ static void test_status_and_output(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_int_equal(shell("exit 0", output), 0);
 	assert_string_equal(output, "");
 	assert_int_equal(shell("echo one; echo two >&2; exit 4", output), 4);
@@ -89,7 +88,6 @@ static void test_the_end_is_kept(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_int_equal(shell("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; "
 			       "printf 'the error'",
 			       output),
@@ -109,7 +107,6 @@ static void test_all_of_a_long_output_is_logged(void **state)
 	unsigned long from;
 	FILE *log_file = tmpfile();
 
-	(void) state;
 	assert_true(log_file && saved >= 0 && dup2(fileno(log_file), STDERR_FILENO) >= 0);
 	assert_int_equal(
 		shell("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", output), 0);
@@ -138,7 +135,6 @@ static void test_environment_and_input_are_fixed(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_return_code(setenv("PATH", "/nowhere", 1), errno);
 	assert_return_code(setenv("SECRET", "secret", 1), errno);
 	assert_int_equal(shell("echo $PATH:$LC_ALL:$SECRET; cat", output), 0);
@@ -150,7 +146,6 @@ static void test_signals_are_not_blocked(void **state)
 	char output[TOOL_OUTPUT_BYTES];
 	sigset_t blocked, before;
 
-	(void) state;
 	(void) sigemptyset(&blocked);
 	(void) sigaddset(&blocked, SIGTERM);
 	assert_return_code(sigprocmask(SIG_BLOCK, &blocked, &before), errno);
@@ -164,7 +159,6 @@ static void test_a_program_that_is_not_there(void **state)
 	const struct tool_terms terms = { 0 };
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_int_equal(tool_run(argv, &terms, output), -ENOENT);
 }
 
@@ -172,7 +166,6 @@ static void test_who_looks_sees_the_program(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES], pid[16];
 
-	(void) state;
 	assert_int_equal(shell("echo $$", output), 0);
 	snprintf(pid, sizeof(pid), "%d", (int) waited_for);
 	assert_string_equal(output, pid);
@@ -190,7 +183,6 @@ static void test_the_end_of_its_time(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_int_equal(shell_for("sleep 60 & echo $!; wait", 50000, NULL, output), -ETIMEDOUT);
 	wait_until_gone(output);
 	assert_int_equal(shell_for("trap '' TERM; sleep 60 & echo $!; while :; do wait; done",
@@ -205,7 +197,6 @@ static void test_a_cancellation_ends_it(void **state)
 	atomic_bool cancelled = true;
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_int_equal(shell_for("exec sleep 60", 0, &cancelled, output), -ECANCELED);
 	cancelled = false;
 	assert_int_equal(shell_for("exit 2", 0, &cancelled, output), 2);
@@ -216,7 +207,6 @@ static void test_who_stays_behind_is_not_waited_for(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	assert_int_equal(shell("sleep 60 & echo $!; exit 3", output), 3);
 	assert_true(is_alive(output));
 	assert_return_code(kill((pid_t) strtol(output, NULL, 10), SIGKILL), errno);
@@ -226,7 +216,6 @@ static void test_what_cannot_be_watched_is_ended(void **state)
 {
 	char output[TOOL_OUTPUT_BYTES];
 
-	(void) state;
 	pidfd_fails = true;
 	assert_int_equal(shell("exec sleep 60", output), -EMFILE);
 	pidfd_fails = false;

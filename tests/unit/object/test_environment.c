@@ -25,7 +25,6 @@ static const char *map_upper(void *userdata, const char *name, size_t length)
 		const char *name, *value;
 	} values[] = { { "A", "1" }, { "B", "2" }, { "EMPTY", "" }, { "A B", "3" } };
 
-	(void) userdata;
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
 		if (strlen(values[i].name) == length && memcmp(values[i].name, name, length) == 0)
 			return values[i].value;
@@ -61,7 +60,6 @@ static void test_expansion(void **state)
 		{ "$?$(B)", "$?2" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cleanup_free char *got = expansion_expand(rows[i].text, map_upper, NULL);
 
@@ -89,7 +87,6 @@ static void test_base64(void **state)
 		{ "YQA=", NULL, -EILSEQ },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cleanup_free char *text = NULL;
 
@@ -172,7 +169,6 @@ static const struct object *find(void *userdata, enum object_kind kind, const ch
 
 static int setup(void **state)
 {
-	(void) state;
 	world.pod = object_of(pod_yaml);
 	world.settings = object_of("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, "
 				   "namespace: shop}\ndata: {color: blue, size: XL}\n");
@@ -184,7 +180,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void) state;
 	object_unref(world.pod);
 	object_unref(world.settings);
 	object_unref(world.keys);
@@ -244,7 +239,6 @@ static void test_reading_is_bounded(void **state)
 	struct failure why = { .error = 0 };
 	size_t budget = SIZE_MAX, needed;
 
-	(void) state;
 	assert_int_equal(expand_within(&budget, "$(FROM_MAP)$(FROM_SECRET)", &why), 0);
 	/* "settings" and "keys" are named seven times; "nowhere" is looked for each time. */
 	assert_int_equal(opened, 2 + 4);
@@ -263,7 +257,6 @@ static void test_reading_is_bounded(void **state)
 
 static void test_values(void **state)
 {
-	(void) state;
 	expect("logs/$(PLAIN)/x", "logs/text/x");
 	expect("$(NESTED)", "a-text-$(PLAIN)");
 	expect("$$(PLAIN)", "$(PLAIN)");
@@ -276,7 +269,6 @@ static void test_values(void **state)
 
 static void test_fields(void **state)
 {
-	(void) state;
 	expect("$(NAME).$(NAMESPACE).$(POD_UID)", "web.shop.u-1");
 	expect("$(NODE)/$(ACCOUNT)/$(IP)", "node1/robot/10.0.0.7");
 	expect("$(IPS)", "10.0.0.7,fd00::7");
@@ -288,7 +280,6 @@ static void test_fields(void **state)
 
 static void test_resources(void **state)
 {
-	(void) state;
 	expect("$(CPU)-$(MILLI)-$(MEMORY)-$(REQUEST)", "2-1500-64-1");
 	expect_error("$(NOLIMIT)", "variable 'NOLIMIT': resource 'limits.nothing' of container "
 				   "'main': it is not set");
@@ -296,7 +287,6 @@ static void test_resources(void **state)
 
 static void test_maps_and_secrets(void **state)
 {
-	(void) state;
 	expect("$(FROM_MAP)-$(FROM_SECRET)", "blue-open");
 	expect("$(size)-$(S_door)", "XL-open");
 	expect("$(color)", "env-wins");
@@ -312,7 +302,6 @@ static void test_maps_and_secrets(void **state)
 
 static void test_nothing_is_an_error(void **state)
 {
-	(void) state;
 	expect_error("$(EMPTY)", "missing value for EMPTY");
 	expect_error("$(A)/$(PLAIN)/$(B)", "missing value for A, B");
 	expect_error("x$()", "missing value for ");
@@ -322,7 +311,6 @@ static void test_a_lost_source_is_named(void **state)
 {
 	const struct object *settings = world.settings;
 
-	(void) state;
 	world.settings = NULL;
 	expect("$(PLAIN)", "text");
 	expect_error("$(size)", "missing value for size: configmap \"settings\" not found");
@@ -342,7 +330,6 @@ static void test_variables_are_bounded(void **state)
 	size_t used;
 	char *got = NULL;
 
-	(void) state;
 	used = (size_t) snprintf(yaml, sizeof(yaml),
 				 "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  "
 				 "containers:\n  - name: main\n    image: i\n    env:\n"
@@ -403,7 +390,6 @@ static void test_objects_of_a_sub_path(void **state)
 	const struct object *without = object_of(POD_WITH("{name: v, mountPath: /v, subPath: x}"));
 	char told[100] = "";
 
-	(void) state;
 	assert_int_equal(environment_objects(with, note_object, told), -ENOENT);
 	assert_string_equal(told, "map:a secret:b map:c secret:d secret:refused ");
 	told[0] = '\0';
@@ -415,8 +401,6 @@ static void test_objects_of_a_sub_path(void **state)
 
 static int count_object(void *userdata, enum object_kind kind, const char *name)
 {
-	(void) kind;
-	(void) name;
 	++*(unsigned int *) userdata;
 	return 0;
 }
@@ -428,7 +412,6 @@ static void test_objects_are_bounded(void **state)
 	unsigned int count = 0;
 	size_t used;
 
-	(void) state;
 	used = (size_t) snprintf(yaml, sizeof(yaml), "%s",
 				 "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n"
 				 "  volumes: [{name: v, emptyDir: {}}]\n  containers:\n  - name: "

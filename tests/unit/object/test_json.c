@@ -322,7 +322,6 @@ static void test_equal_in_another_order(void **state)
 	struct cJSON *a = json_new_object(), *b = json_new_object();
 	char key[32];
 
-	(void) state;
 	for (int i = 0; i < MEMBERS; i++) {
 		(void) snprintf(key, sizeof(key), "k%d", i);
 		(void) json_append_string(a, key, key);

@@ -93,7 +93,6 @@ static void test_its_directory_has_a_mark(void **state)
 	check_mark("", "u-own");
 	check_mark("podvol.io/marked-by: volume", "u-own");
 	check_mark("podvol.io/marked-by: claim", "u-claim");
-	(void) state;
 }
 
 static void test_defaults(void **state)

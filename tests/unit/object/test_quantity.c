@@ -186,7 +186,6 @@ static void test_bytes_are_printed(void **state)
 		     { INT64_MAX, "9223372036854775807" } };
 	char text[QUANTITY_TEXT_BYTES];
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		quantity_print_bytes(rows[i].bytes, text);
 		assert_string_equal(text, rows[i].text);

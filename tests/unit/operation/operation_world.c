@@ -21,7 +21,6 @@ struct world world;
 
 static int run_stage(void *data, struct stage_report *report)
 {
-	(void) data;
 	if (world.hold) {
 		atomic_store(report->tool_pid, world.tool_pid);
 		(void) sem_post(&world.began);
@@ -41,7 +40,6 @@ static int run_stage(void *data, struct stage_report *report)
 
 static void free_data(void *data)
 {
-	(void) data;
 	world.frees++;
 }
 
@@ -50,7 +48,6 @@ static const struct stage stages[] = { { .name = "try", .place = STAGE_WORKER, .
 static int new_list(const struct volume_request *request, struct stage_list *ret,
 		    struct failure *reterr)
 {
-	(void) request;
 	world.slots++;
 	if (world.slot_error < 0)
 		return failed_plain(reterr, world.slot_error, "slot says no");
@@ -62,7 +59,6 @@ static int new_list(const struct volume_request *request, struct stage_list *ret
 
 static char *get_device_mount_path(const struct volume_request *request)
 {
-	(void) request;
 	return strdup("/global");
 }
 
@@ -145,7 +141,6 @@ int world_set_up(void **state)
 					   .threads_max = 1,
 					   .set_aside_usec = USEC_PER_SEC };
 
-	(void) state;
 	world = (struct world){ 0 };
 	assert_true(sd_event_new(&world.event) >= 0);
 	assert_int_equal(worker_return_new(world.event, 0, &world.to_loop), 0);
@@ -196,7 +191,6 @@ void world_close_pools(void)
 
 int world_tear_down(void **state)
 {
-	(void) state;
 	/* A test that failed left threads that hold: the pools would wait for them for ever. */
 	for (unsigned int i = 0; i < ARRAY_SIZE(world.ended); i++)
 		(void) sem_post(&world.go);

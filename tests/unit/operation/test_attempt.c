@@ -44,14 +44,12 @@ static void note(struct world *world, const char *name)
 
 static int run_a(void *data, struct stage_report *report)
 {
-	(void) report;
 	note(data, "a");
 	return STAGE_NEXT;
 }
 
 static int run_b(void *data, struct stage_report *report)
 {
-	(void) report;
 	note(data, "b");
 	return STAGE_NEXT;
 }
@@ -67,7 +65,6 @@ static int run_held(void *data, struct stage_report *report)
 {
 	struct world *world = data;
 
-	(void) report;
 	note(world, "held");
 	(void) sem_post(&world->began);
 	(void) sem_wait(&world->go);
@@ -94,15 +91,11 @@ static int run_fail(void *data, struct stage_report *report)
 
 static int run_fail_silently(void *data, struct stage_report *report)
 {
-	(void) data;
-	(void) report;
 	return -EIO;
 }
 
 static int run_nonsense(void *data, struct stage_report *report)
 {
-	(void) data;
-	(void) report;
 	return 42;
 }
 
@@ -111,7 +104,6 @@ static int start_call(void *data, struct stage_report *report,
 {
 	struct world *world = data;
 
-	(void) report;
 	note(world, "call");
 	world->finish = finish;
 	world->token = token;
@@ -121,9 +113,6 @@ static int start_call(void *data, struct stage_report *report,
 static int start_fail(void *data, struct stage_report *report,
 		      void (*finish)(void *token, int result), void *token)
 {
-	(void) data;
-	(void) finish;
-	(void) token;
 	return failed_plain(&report->failure, -ECONNREFUSED, "no driver");
 }
 

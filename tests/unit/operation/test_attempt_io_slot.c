@@ -47,7 +47,6 @@ static int run_long(void *data, struct stage_report *report)
 	struct world *world = part->world;
 	unsigned int running = atomic_fetch_add(&world->running, 1) + 1;
 
-	(void) report;
 	if (running > atomic_load(&world->most))
 		atomic_store(&world->most, running);
 	(void) sem_post(&world->began);
@@ -58,8 +57,6 @@ static int run_long(void *data, struct stage_report *report)
 
 static int run_after(void *data, struct stage_report *report)
 {
-	(void) data;
-	(void) report;
 	return STAGE_NEXT;
 }
 
@@ -71,7 +68,6 @@ static const struct stage stages[] = {
 
 static void free_nothing(void *data)
 {
-	(void) data;
 }
 
 static void on_ended(struct attempt *attempt)

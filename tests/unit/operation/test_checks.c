@@ -116,7 +116,6 @@ static void volumes_without_affinity_fit_everywhere(void **state)
 	const struct object *pv cleanup_object = make_pv(RWO);
 	struct volume_spec spec = { .name = "pv", .pv = pv }, inlined = { .name = "data" };
 
-	(void) state;
 	assert_int_equal(check_node_affinity(&spec, &node_labels, NULL), 0);
 	assert_int_equal(check_node_affinity(&inlined, &node_labels, NULL), 0);
 }
@@ -128,7 +127,6 @@ static void mount_options_need_a_plugin_that_has_them(void **state)
 	struct volume_spec spec = { .name = "pv", .pv = with };
 	struct failure why = { 0 };
 
-	(void) state;
 	assert_int_equal(check_mount_options(&spec, &plain_plugin, &why), -EOPNOTSUPP);
 	assert_non_null(strstr(why.text, "mount options are not supported for this volume type"));
 	assert_int_equal(check_mount_options(&spec, &rich_plugin, NULL), 0);

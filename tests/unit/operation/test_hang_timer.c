@@ -49,7 +49,6 @@ static void test_slow_then_stuck_each_once(void **state)
 	uint64_t before_usec = monotonic_usec();
 	struct operation_view view;
 
-	(void) state;
 	hold_one("uid");
 	assert_true(look("uid", &view));
 	/* On a busy machine it may be slow by now. */
@@ -90,7 +89,6 @@ static void do_one_fast(int result)
 
 static void test_what_is_fast_is_not_told_of(void **state)
 {
-	(void) state;
 	do_one_fast(0);
 	assert_int_equal(sd_event_run(world.event, 3 * SLOW_USEC), 0); /* nothing is armed */
 	assert_int_equal(world.slow_count, 0);
@@ -101,7 +99,6 @@ static void test_what_failed_is_not_slow(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	do_one_fast(-EIO);
 	assert_true(look("uid", &view));
 	assert_int_equal(view.pace, PACE_USUAL);
@@ -125,7 +122,6 @@ static void test_who_waits_for_a_thread(void **state)
 	const struct slow *first, *second;
 	struct operation_view view;
 
-	(void) state;
 	hold_one("uid");
 	assert_int_equal(submit(publish("w", "uid2")), 0);
 	first = slow_of("uid");
@@ -143,7 +139,6 @@ static void test_a_program_is_a_sign_of_life(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	world.tool_pid = 77;
 	hold_one("uid");
 	run_until_slow(1);

@@ -91,7 +91,6 @@ static void keys_exclude_each_other(void **state)
 		{ key("", "", ""), key("", "", ""), 0 },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		struct key_table *table;
 

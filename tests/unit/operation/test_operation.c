@@ -21,7 +21,6 @@ static void a_publish_succeeds(void **state)
 	struct operation_view view;
 	const struct seen *seen;
 
-	(void) state;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(world.ended_count, 0);
 	seen = run_until_ended(1);
@@ -43,7 +42,6 @@ static void a_stage_tells_its_paths(void **state)
 {
 	const struct seen *seen;
 
-	(void) state;
 	assert_int_equal(submit(stage_step()), 0);
 	seen = run_until_ended(1);
 	assert_string_equal(seen->name, "mount_device");
@@ -58,7 +56,6 @@ static void a_failure_backs_off(void **state)
 	const struct seen *seen;
 	uint64_t now;
 
-	(void) state;
 	seen = fail_once(publish("v", "uid"));
 	now = monotonic_usec();
 	assert_int_equal(seen->result.error, -EIO);
@@ -86,7 +83,6 @@ static void a_failure_backs_off(void **state)
 
 static void nonsense_of_a_stage_backs_off_too(void **state)
 {
-	(void) state;
 	/* case 305, a difference: there is no panic to recover from; a stage that answers with
 	 * nonsense counts */
 	world.stage_result = 1234;
@@ -100,7 +96,6 @@ static void what_fails_in_the_slot_ends_on_a_later_turn(void **state)
 	struct operation_view view;
 	const struct seen *seen;
 
-	(void) state;
 	world.slot_error = -EINVAL;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(world.ended_count, 0);
@@ -126,7 +121,6 @@ static void a_failed_check_never_reaches_the_plugin(void **state)
 		"{\"required\": {\"nodeSelectorTerms\": [{\"matchExpressions\": [{\"key\": "
 		"\"kubernetes.io/hostname\", \"operator\": \"Exists\"}]}]}}}}";
 
-	(void) state;
 	if (object_parse_json(json, strlen(json), &object, &why) < 0)
 		fail_msg("%s", why.text);
 	world.want_pod.spec.pv = object;
@@ -146,7 +140,6 @@ static void a_plugin_without_the_step_is_done_at_once(void **state)
 {
 	struct step step = { .kind = STEP_UNSTAGE, .unique_name = "v", .have = &world.have };
 
-	(void) state;
 	assert_int_equal(submit(step), 0);
 	assert_int_equal(world.ended_count, 0);
 	assert_int_equal(run_until_ended(1)->result.error, 0);
@@ -160,7 +153,6 @@ static void one_operation_per_key(void **state)
 	struct step forget = { .kind = STEP_FORGET, .unique_name = "v", .have = &world.have };
 	struct operation_view view;
 
-	(void) state;
 	world.hold = true;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(sem_wait(&world.began), 0);
@@ -187,7 +179,6 @@ static void one_operation_per_key(void **state)
 
 static void pods_of_a_shared_volume_take_turns(void **state)
 {
-	(void) state;
 	world.want.device_mountable = true;
 	world.have.device_mountable = true;
 	world.hold = true;
@@ -207,7 +198,6 @@ static void the_end_may_start_the_next_step(void **state)
 {
 	struct step next = publish("v", "uid"), after_failure = unpublish("v", "uid");
 
-	(void) state;
 	world.submit_when_ended = &next;
 	assert_int_equal(submit(stage_step()), 0);
 	(void) run_until_ended(2);
@@ -233,8 +223,6 @@ static int count_views(const struct operation_view *view, void *userdata)
 
 static int stop_at_first(const struct operation_view *view, void *userdata)
 {
-	(void) view;
-	(void) userdata;
 	return 9;
 }
 
@@ -242,7 +230,6 @@ static void all_are_walked(void **state)
 {
 	unsigned int counts[2] = { 0, 0 };
 
-	(void) state;
 	assert_int_equal(operation_walk(world.operations, stop_at_first, NULL), 0);
 	(void) fail_once(publish("v", "uid"));
 	world.hold = true;
@@ -256,7 +243,6 @@ static void all_are_walked(void **state)
 
 static void the_last_results_are_told(void **state)
 {
-	(void) state;
 	world.hold = true;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(submit(publish("w", "uid")), 0); /* queued: the one thread is held */
@@ -277,7 +263,6 @@ static void what_is_left_goes_with_the_rest(void **state)
 
 static void a_stuck_one_takes_itself_away(void **state)
 {
-	(void) state;
 	world.hold = true;
 	assert_int_equal(submit(publish("v", "uid")), 0);
 	assert_int_equal(sem_wait(&world.began), 0);

@@ -22,7 +22,6 @@ static void retries_come_when_the_back_off_is_over(void **state)
 	struct operation_view view;
 	uint64_t begun_usec;
 
-	(void) state;
 	(void) fail_once(publish("v", "uid"));
 	world.submit_when_retried = &again;
 	begun_usec = monotonic_usec();
@@ -41,7 +40,6 @@ static void what_nobody_comes_back_for_is_forgotten(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	(void) fail_once(publish("v", "uid"));
 	run_until_retried(1);
 	assert_true(look("uid", &view));
@@ -54,7 +52,6 @@ static void a_step_that_could_not_begin_comes_later_once(void **state)
 {
 	uint64_t now = monotonic_usec();
 
-	(void) state;
 	operation_retry_later(world.operations, "v", now);
 	operation_retry_later(world.operations, "w", now);
 	operation_retry_later(world.operations, "v", now);
@@ -73,7 +70,6 @@ static void a_change_ends_the_back_off_of_set_ups(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	(void) fail_once(publish("v", "uid"));
 	assert_int_equal(submit(publish("v", "uid")), -EAGAIN);
 	operation_retry_now(world.operations, "other");
@@ -92,7 +88,6 @@ static void a_change_during_the_attempt_that_fails(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	world.hold = true;
 	world.stage_result = -EIO;
 	assert_int_equal(submit(publish("v", "uid")), 0);
@@ -114,7 +109,6 @@ static void a_teardown_need_not_wait(void **state)
 	struct operation_view view;
 	uint64_t delay;
 
-	(void) state;
 	(void) fail_once(unpublish("v", "uid"));
 	assert_int_equal(submit(unpublish("v", "uid")), -EAGAIN);
 	assert_true(look("uid", &view));
@@ -159,7 +153,6 @@ static void a_set_up_waits_for_its_driver(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	(void) wait_once(publish("v", "uid"));
 	assert_true(look("uid", &view));
 	assert_string_equal(view.awaits, "csi.example.com");
@@ -177,7 +170,6 @@ static void a_teardown_waits_for_its_driver(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	(void) wait_once(unpublish("v", "uid"));
 	operation_tear_down_now(world.operations, "v", "uid", monotonic_usec());
 	run_until_retried(1);
@@ -189,7 +181,6 @@ static void a_teardown_waits_for_its_driver(void **state)
 /* One that may have done something, or that knows no driver, is tried again as ever. */
 static void no_other_failure_waits(void **state)
 {
-	(void) state;
 	world.driver = "csi.example.com";
 	assert_false(fail_once(publish("v", "uid"))->waits);
 	world.driver = NULL;
@@ -205,7 +196,6 @@ static void cancelled_before_it_ran(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	world.hold = true;
 	assert_int_equal(submit(publish("w", "uid")), 0); /* keeps the only thread */
 	assert_int_equal(sem_wait(&world.began), 0);
@@ -226,7 +216,6 @@ static void cancelling_drops_what_failed(void **state)
 {
 	struct operation_view view;
 
-	(void) state;
 	(void) fail_once(publish("v", "uid"));
 	operation_cancel(world.operations, "v", "other");
 	assert_true(look("uid", &view));

@@ -42,8 +42,6 @@ SLOT(new_device_unmapper)
 static int new_refused(const struct volume_request *request, struct stage_list *ret,
 		       struct failure *reterr)
 {
-	(void) request;
-	(void) ret;
 	return failed_plain(reterr, -EINVAL, "no");
 }
 
@@ -116,7 +114,6 @@ static void every_step_has_its_slot_and_name(void **state)
 		{ STEP_UNSTAGE, true, "new_device_unmapper", "unmap_device" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		struct step step = make_step(expected[i].kind, &full, expected[i].block);
 		struct stage_list list = { 0 };
@@ -140,7 +137,6 @@ static void set_up_is_asked_with_the_want(void **state)
 	struct stage_list list = { 0 };
 	char *path = NULL;
 
-	(void) state;
 	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_ptr_equal(seen.host, &host);
 	assert_ptr_equal(seen.spec, &want_pod.spec);
@@ -160,7 +156,6 @@ static void teardown_is_asked_with_what_is_recorded(void **state)
 	struct stage_list list = { 0 };
 	char *path = NULL;
 
-	(void) state;
 	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_null(seen.spec);
 	assert_null(seen.pod);
@@ -177,7 +172,6 @@ static void what_a_plugin_lacks(void **state)
 	char *path = NULL;
 	struct step step = make_step(STEP_STAGE, &bare, false);
 
-	(void) state;
 	/* no device step, or nothing to take down (hostPath): nothing to do */
 	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	step = make_step(STEP_UNSTAGE, &bare, true);
@@ -209,7 +203,6 @@ static void only_an_unpublish_cleans_sub_paths(void **state)
 		     { STEP_STAGE, false, 0 },
 		     { STEP_UNSTAGE, false, 0 } };
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct step step = make_step(rows[i].kind, &full, rows[i].block);
 		struct stage_list list;
@@ -239,7 +232,6 @@ static void the_plugin_says_what_it_mounts(void **state)
 		bool memory_only;
 	} rows[] = { { &mounting, false }, { &optioned, true }, { &bare, true } };
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct step step = make_step(STEP_UNPUBLISH, rows[i].plugin, false);
 		struct actual_pod pod = { .pod_uid = (char *) "uid", .path = (char *) "/r/p" };
@@ -261,7 +253,6 @@ static void keys_are_kubelets(void **state)
 {
 	struct step step = make_step(STEP_PUBLISH, &full, false);
 
-	(void) state;
 	assert_string_equal(step_key(&step).volume, "v");
 	assert_string_equal(step_key(&step).pod, "uid");
 	assert_string_equal(step_key(&step).node, "");

@@ -47,7 +47,6 @@ int __wrap_block_map_device(const struct block_map *map, const char *device_path
 int __wrap_block_unmap_device(const struct block_map *map, struct failure *reterr);
 int __wrap_block_unmap_device(const struct block_map *map, struct failure *reterr)
 {
-	(void) reterr;
 	(void) snprintf(fake.unmap, sizeof(fake.unmap), "%s %s", map->global_map_path,
 			map->pod_uid);
 	return 0;

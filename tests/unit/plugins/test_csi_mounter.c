@@ -42,7 +42,6 @@ int __wrap_ownership_begin(int root_fd, const struct ownership *ownership,
 {
 	assert_true(root_fd >= 0 && ret);
 	assert_int_equal(ownership->gid, getgid());
-	(void) cancel;
 	owned++;
 	*ret = NULL;
 	return ownership_error < 0 ? failed(reterr, ownership_error, "cannot walk") : 1;
@@ -159,7 +158,6 @@ static void test_pod_info(void **state)
 static int issue(void *userdata, const struct token_order *want, struct issued_token *ret,
 		 struct failure *reterr)
 {
-	(void) reterr;
 	assert_ptr_equal(userdata, &csi_world);
 	assert_string_equal(want->pod->meta.uid, "u1");
 	assert_string_equal(want->service_account->meta.name, "acc");

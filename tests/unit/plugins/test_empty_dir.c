@@ -409,7 +409,6 @@ static void test_unknown_medium(void **state)
 
 static void test_what_lives_in_its_mount(void **state)
 {
-	(void) state;
 	source.medium = "";
 	assert_false(plugin->lives_in_mount(&spec));
 	source.medium = "Memory";

@@ -87,7 +87,6 @@ static void test_the_first_use_and_the_last_are_noted(void **state)
 	struct pod_references a = { .count = 0 }, b = { .count = 0 };
 	char expected[64];
 
-	(void) state;
 	(void) snprintf(expected, sizeof(expected), "%d other conf", (int) KIND_CONFIG_MAP);
 	replace(&index, "uid-a", &a, &elsewhere);
 	assert_int_equal(uses.begun, 1);

@@ -48,7 +48,6 @@ static void test_who_may(void **state)
 		{ "Bound", "2Gi", 0, "must support resize" },
 	};
 
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cleanup_object const struct object *old = claim_of(rows[i].phase, "1Gi");
 		cleanup_object const struct object *now = claim_of(rows[i].phase, rows[i].request);

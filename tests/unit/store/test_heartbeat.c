@@ -44,7 +44,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
 int __wrap_http_client_call(struct http_client *client, const struct http_request *request,
 			    struct http_call **ret)
 {
-	(void) client;
 	assert_string_equal(request->path, "/livez");
 	world.asked++;
 	world.request = *request;
@@ -54,25 +53,21 @@ int __wrap_http_client_call(struct http_client *client, const struct http_reques
 
 struct http_call *__wrap_http_call_cancel(struct http_call *call)
 {
-	(void) call;
 	return NULL;
 }
 
 uint64_t __wrap_http_client_received_usec(const struct http_client *client)
 {
-	(void) client;
 	return world.received_usec;
 }
 
 unsigned int __wrap_http_client_call_count(const struct http_client *client)
 {
-	(void) client;
 	return world.calls;
 }
 
 void __wrap_http_client_drop_connections(struct http_client *client)
 {
-	(void) client;
 	world.drops++;
 }
 
@@ -93,7 +88,6 @@ int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, cl
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 {
-	(void) clock;
 	*ret = (struct timespec){ .tv_sec = (time_t) (world.clock_usec / 1000000),
 				  .tv_nsec = (long) (world.clock_usec % 1000000 * 1000) };
 	return 0;
@@ -101,7 +95,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 
 static int set_up(void **state)
 {
-	(void) state;
 	world = (struct world){ .clock_usec = START_USEC, .received_usec = START_USEC, .calls = 1 };
 	assert_true(sd_event_new(&world.event) >= 0);
 	assert_int_equal(heartbeat_new(world.event, (struct http_client *) &world,
@@ -113,7 +106,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	world.heartbeat = heartbeat_free(world.heartbeat);
 	(void) sd_event_unref(world.event);
 	return 0;
@@ -143,7 +135,6 @@ static void answer(int error, int status)
 
 static void test_silence_is_asked_about(void **state)
 {
-	(void) state;
 	world.clock_usec += SILENT_USEC / 2;
 	turn();
 	assert_int_equal(world.asked, 0);
@@ -153,7 +144,6 @@ static void test_silence_is_asked_about(void **state)
 
 static void test_without_calls_nothing_is_asked(void **state)
 {
-	(void) state;
 	world.calls = 0;
 	world.clock_usec += 10L * SILENT_USEC;
 	turn();
@@ -163,7 +153,6 @@ static void test_without_calls_nothing_is_asked(void **state)
 
 static void test_no_answer_drops_the_connections(void **state)
 {
-	(void) state;
 	be_silent();
 	answer(-ETIMEDOUT, 0);
 	assert_int_equal(world.drops, 1);
@@ -177,7 +166,6 @@ static void test_any_answer_will_do(void **state)
 		     { 0, 500 },           { -EPROTO, 200 },    { -ECONNRESET, 0 },
 		     { -ECONNREFUSED, 0 }, { -EKEYREJECTED, 0 } };
 
-	(void) state;
 	be_silent();
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		answer(rows[i].error, rows[i].status);
@@ -188,7 +176,6 @@ static void test_any_answer_will_do(void **state)
 
 static void test_what_another_connection_says_counts(void **state)
 {
-	(void) state;
 	be_silent();
 	world.received_usec = world.clock_usec + 1;
 	answer(-ETIMEDOUT, 0);

@@ -39,7 +39,6 @@ int __real_sd_event_source_set_time_relative(sd_event_source *source, uint64_t u
 int __wrap_http_client_call(struct http_client *client, const struct http_request *request,
 			    struct http_call **ret)
 {
-	(void) client;
 	world->calls++;
 	world->request = *request;
 	(void) snprintf(world->path, sizeof(world->path), "%s", request->path);
@@ -57,7 +56,6 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 {
-	(void) clock;
 	*ret = (struct timespec){ .tv_sec = (time_t) (world->clock_usec / 1000000),
 				  .tv_nsec = (long) (world->clock_usec % 1000000 * 1000) };
 	return 0;
@@ -81,13 +79,11 @@ static void report(const char *word, const char *name)
 
 static void begin_list(void *userdata)
 {
-	(void) userdata;
 	report("begin", "");
 }
 
 static void take(void *userdata, const struct server_object *object)
 {
-	(void) userdata;
 	report(object->object ? "item" : "unknown", object->name);
 	if (object->object)
 		assert_null(strstr(object->object->json, "managedFields"));
@@ -97,7 +93,6 @@ static void take(void *userdata, const struct server_object *object)
 
 static void end_list(void *userdata, bool went_back)
 {
-	(void) userdata;
 	report(went_back ? "end-back" : "end", "");
 }
 
@@ -105,13 +100,11 @@ static void change(void *userdata, const struct server_event *event)
 {
 	static const char *const words[] = { "added", "modified", "deleted" };
 
-	(void) userdata;
 	report(words[event->type], event->object.name);
 }
 
 static void failed_try(void *userdata, int status, const struct failure *why)
 {
-	(void) userdata;
 	report("failed", "");
 	world->status = status;
 	(void) snprintf(world->why, sizeof(world->why), "%s", why->text);
@@ -149,7 +142,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void) state;
 	world->list_watch = list_watch_free(world->list_watch);
 	(void) sd_event_unref(world->event);
 	free(world);
@@ -219,7 +211,6 @@ static void list_one(void)
 
 static void test_a_list_in_pages_then_a_watch(void **state)
 {
-	(void) state;
 	assert_string_equal(world->told, "begin");
 	assert_lists();
 	answer(200, LIST("10", "x/y=", ITEM("a") "," ITEM("b")));
@@ -233,7 +224,6 @@ static void test_a_list_in_pages_then_a_watch(void **state)
 
 static void test_events_and_bookmarks_move_the_version(void **state)
 {
-	(void) state;
 	list_one();
 	line(EVENT("ADDED", "b", "11"));
 	assert_string_equal(world->told, "added:b");
@@ -253,7 +243,6 @@ static void test_events_and_bookmarks_move_the_version(void **state)
  */
 static void test_a_watch_that_ends_early_leads_to_a_list(void **state)
 {
-	(void) state;
 	list_one();
 	world->clock_usec += LIST_WATCH_SECONDS * 1000000ULL - 1;
 	answer(200, "");
@@ -276,7 +265,6 @@ static void assert_watches_for(unsigned int seconds)
 /* Of a connection that it has to itself nothing else shows that it is dead. */
 static void test_a_watch_that_is_alone_is_shorter(void **state)
 {
-	(void) state;
 	list_one();
 	assert_watches_for(LIST_WATCH_SECONDS);
 	world->is_alone = true;
@@ -289,7 +277,6 @@ static void test_a_watch_that_is_alone_is_shorter(void **state)
 /* Silence is no failure: the next one waits no longer for it. */
 static void test_silent_watches_keep_the_pause_short(void **state)
 {
-	(void) state;
 	list_one();
 	for (int i = 0; i < 10; i++) {
 		end_in_time();
@@ -301,7 +288,6 @@ static void test_silent_watches_keep_the_pause_short(void **state)
 
 static void test_an_object_that_is_not_understood_is_there(void **state)
 {
-	(void) state;
 	answer(200, LIST("10", "", BAD_ITEM "," ITEM("a")));
 	assert_string_equal(world->told, "unknown:bad item:a end");
 }
@@ -310,7 +296,6 @@ static const int refusals[] = { 302, 400, 401, 403, 404, 410, 429, 500, 502, 503
 
 static void test_no_refusal_ends_a_list(void **state)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		answer(200, LIST("10", "next", ITEM("a")));
 		answer(refusals[i], "{}");
@@ -324,7 +309,6 @@ static void test_no_refusal_ends_a_list(void **state)
 
 static void test_no_refusal_of_a_watch_deletes(void **state)
 {
-	(void) state;
 	list_one();
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		answer(refusals[i], "{}");
@@ -346,7 +330,6 @@ static void test_a_broken_connection_changes_nothing(void **state)
 	const struct failure why = { .error = -ECONNRESET, .text = "reset by peer" };
 	struct http_answer broken = { .error = -ECONNRESET, .why = &why, .body = "" };
 
-	(void) state;
 	list_one();
 	world->told[0] = '\0';
 	broken.status = 200;
@@ -359,7 +342,6 @@ static void test_a_broken_connection_changes_nothing(void **state)
 
 static void test_an_older_event_leads_to_a_list(void **state)
 {
-	(void) state;
 	list_one();
 	line(EVENT("BOOKMARK", "", "9"));
 	assert_string_equal(world->told, "failed");
@@ -385,7 +367,6 @@ static const char *const lists[] = {
 
 static void test_half_a_list_is_none(void **state)
 {
-	(void) state;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		answer(200, lists[i]);
 		assert_string_equal(world->told, "failed");
@@ -411,7 +392,6 @@ static const char *const events[] = {
 
 static void test_what_is_no_event_leads_to_a_list(void **state)
 {
-	(void) state;
 	list_one();
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		line(events[i]);
@@ -429,7 +409,6 @@ static void test_what_is_no_event_leads_to_a_list(void **state)
 
 static void test_an_older_list_says_so(void **state)
 {
-	(void) state;
 	list_one();
 	line(EVENT("MODIFIED", "a", "50"));
 	answer(410, "{}");
@@ -447,7 +426,6 @@ static void test_pauses_grow_and_honour_the_server(void **state)
 	struct http_answer busy = { .status = 429, .body = "{}", .length = 2 };
 	uint64_t least = LIST_WATCH_PAUSE_MIN_MSEC * 1000ULL;
 
-	(void) state;
 	for (int i = 0; i < 10; i++) {
 		answer(503, "{}");
 		assert_true(world->pause_usec >= least && world->pause_usec <= 2 * least);

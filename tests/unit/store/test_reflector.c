@@ -100,7 +100,6 @@ static void create(struct store_world *world, const struct object *object)
 
 static bool has_acted(void *userdata)
 {
-	(void) userdata;
 	return strstr(told.text, "act") != NULL;
 }
 

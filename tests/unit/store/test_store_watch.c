@@ -213,7 +213,6 @@ static const struct object *make_large(void)
 
 static void no_wake(void *userdata)
 {
-	(void) userdata;
 }
 
 static void a_trim_keeps_the_last_and_what_is_unread(void **state)
@@ -227,7 +226,6 @@ static void a_trim_keeps_the_last_and_what_is_unread(void **state)
 	struct change_ring ring;
 	struct store_watch *watch, *late;
 
-	(void) state;
 	assert_int_equal(ring_init(&ring, 0), 0);
 	assert_int_equal(ring_watch_new(&ring, 1U << KIND_CONFIG_MAP, 0, no_wake, NULL, &watch), 0);
 	while (change.resource_version++ < CHANGES)
@@ -265,7 +263,6 @@ static void large_changes_leave_early(void **state)
 	struct change_ring ring;
 	struct store_watch *watch;
 
-	(void) state;
 	assert_int_equal(ring_init(&ring, 0), 0);
 	assert_int_equal(ring_watch_new(&ring, 1U << KIND_CONFIG_MAP, 0, no_wake, NULL, &watch), 0);
 	while (change.resource_version++ < 2 * HOLDS)
