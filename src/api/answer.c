@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer - answers that come at once, later, or over time
+ * answer - replies that are sent at once, later, or as a stream
  *
- * A request whose answer takes time suspends its connection. A suspended connection is blind, so a
- * source of our own waits for the client to leave; then the work is abandoned. A unix socket tells
- * a client that only has nothing more to say from one that left; TCP does not, so there a client
- * that shuts down its side has left.
+ * A request without a reply yet suspends its connection. A suspended connection notices no hang-up,
+ * so an event source of its own waits for the client to leave; then the work is abandoned. On a
+ * unix socket a half-closed connection differs from a closed one; on TCP it does not, so there a
+ * client that shuts down its side has left.
  */
 #include "api/request.h"
 
@@ -33,7 +33,7 @@ void answer_resume(struct request *request)
 	listener_run_again(request->connection->listener);
 }
 
-/* The work is abandoned first: it must not answer a request whose client has gone. */
+/* The work is abandoned first: it must not reply to a client that left. */
 static int on_hang_up(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct request *request = userdata;
@@ -68,7 +68,7 @@ int answer_suspend(struct request *request)
 	return 0;
 }
 
-/* While a handler runs, its caller sends the answer; afterwards the connection must be woken. */
+/* While a handler runs, its caller sends the reply; afterwards the connection must be woken. */
 void answer_is_there(struct exchange *exchange)
 {
 	struct request *request = (struct request *) exchange;
@@ -94,7 +94,7 @@ static void on_pull_ready(struct exchange *exchange)
 /*
  * The library wants bytes of a stream. While there are none the connection is suspended: so it has
  * no time-out then, and a watch may be silent for hours. Bytes that the client does not take are
- * under the library's time-out, so who never reads is closed.
+ * under the library's time-out, so a client that never reads is closed.
  */
 static ssize_t pull(void *userdata, uint64_t position, char *buffer, size_t size)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * form - media types: in which form an answer goes out, what a body is
+ * form - media types: the form of a response and of a request body
  */
 #pragma once
 
-/* In which form an answer goes out; form.c has the media type of each. */
+/* The form of a response; form.c has the media type of each. */
 enum api_form {
 	FORM_JSON,
 	FORM_TABLE,
@@ -23,7 +23,7 @@ enum api_form {
 	(FORM_BIT(FORM_JSON) | FORM_BIT(FORM_YAML) | FORM_BIT(FORM_GROUPS) |                       \
 	 FORM_BIT(FORM_GROUPS_BETA))
 #define FORMS_OPENAPI (FORM_BIT(FORM_JSON) | FORM_BIT(FORM_OPENAPI))
-#define FORMS_ANY     0U /* one form only, sent whatever was asked for */
+#define FORMS_ANY     0U /* one form only, whatever Accept says */
 
 enum api_content {
 	CONTENT_JSON,
@@ -38,13 +38,13 @@ enum api_content {
 
 /**
  * api_form_parse - the form that an Accept header asks for, among those that a path offers
- * @accept:  NULL or "" asks for JSON
+ * @accept:  NULL or "": JSON
  * @offered: set of FORM_BIT()s, not empty
  *
  * Return: 0; -ENOENT none of the media ranges is one of @offered.
  */
 int api_form_parse(const char *accept, unsigned int offered, enum api_form *ret);
-/* The media type of an answer in this form; static. */
+/* The media type of this form; static. */
 const char *api_form_type(enum api_form form);
 
 /* NULL: JSON. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mounts - what the containers of a pod are to be given, in the words of a runtime
+ * mounts - the mounts of a pod's containers, in a runtime's format
  *
- * Waits for the volumes as a mount does where a time is given, has the sub-paths bound, and answers
- * the plan in one of the formats of container/format.h. A POST and not a GET, because it binds.
+ * Waits for the volumes as a mount does where a time is given, has the sub-paths bound, and replies
+ * with the plan in one of the formats of container/format.h. A POST and not a GET, because it
+ * binds.
  */
 #include "api/named_pod.h"
 
@@ -25,7 +26,7 @@ struct mounts_call {
 	char container[CONTAINER_NAME_BYTES]; /* "" all */
 	struct id_range user_namespace;       /* count 0: none was named */
 	bool waits;                           /* false: a pod that is not mounted is a conflict */
-	/* What goes on: one of the two. */
+	/* What runs: one of the two. */
 	struct mount_wait *wait;
 	struct container_mounts_call *plan;
 };
@@ -54,10 +55,10 @@ static enum api_refusal refusal_of(int error)
 		{ -ENOBUFS, API_TOO_MANY_REQUESTS },
 		{ -ETIMEDOUT, API_TIMEOUT },
 		{ -EAGAIN, API_CONFLICT },    /* not mounted, or no longer */
-		{ -EIO, API_INVALID },        /* the pod asks for what cannot be looked up */
+		{ -EIO, API_INVALID },        /* a look-up for the pod failed */
 		{ -EINVAL, API_INVALID },     /* or for what no container may have */
 		{ -EROFS, API_INVALID },      /* or for a directory that cannot be made */
-		{ -EOPNOTSUPP, API_INVALID }, /* or for what the runtime has no words for */
+		{ -EOPNOTSUPP, API_INVALID }, /* or the runtime's format cannot express it */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -77,7 +78,7 @@ static void refuse(struct exchange *exchange, const struct mounts_call *call, in
 			    why && why->text[0] ? why->text : strerror(-error));
 }
 
-/* ---- the answer ---- */
+/* ---- the reply ---- */
 
 static const struct view_column mount_columns[] = {
 	{ "Container", VIEW_ALWAYS, "container", NULL, SCHEMA_STRING, NULL },
@@ -150,7 +151,7 @@ static void on_planned(void *userdata, int error, const struct container_plan *p
 
 /* ---- one step after the other ---- */
 
-/* Answers and frees the call, or leaves it to on_planned(). */
+/* Replies and frees the call, or leaves it to on_planned(). */
 static void begin_plan(struct mounts_call *call)
 {
 	const struct container_mounts_request request = {
@@ -275,7 +276,7 @@ static bool read_user_namespace(struct exchange *exchange, struct id_range *ret)
 	return false;
 }
 
-/* By name; else what the Accept header asks for. Replies when there is none. */
+/* By name; else by the Accept header. Replies when there is none. */
 static const struct container_format *read_format(struct exchange *exchange)
 {
 	const char *name = api_path_parameter(&exchange->path, "format");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pods - mount, unmount and wait for a pod: answered when it is done, or with the reason why not
+ * pods - mount, unmount and wait for a pod: the response comes when it is done, or with the reason
+ * why not
  *
  * A pod is named by namespace and name, by name alone (namespace "default") or by uid. A pod that
- * left the store while volumes of it are still mounted can be waited for and taken down. Nothing is
- * mounted from here: a stored pod is wanted, and the answer waits for the rest of the program.
+ * left the store while volumes of it are still mounted can be waited for and unmounted. Mounts
+ * nothing: a stored pod is desired state, and the response waits for the reconciler.
  */
 #include "api/named_pod.h"
 
@@ -86,7 +87,7 @@ static void refuse_failed_wait(struct exchange *exchange, const struct pod_wait 
 	else if (error == -ECANCELED)
 		refusal = API_SERVICE_UNAVAILABLE;
 	else if (error == -EIO)
-		refusal = API_INVALID; /* the pod asks for what cannot be looked up */
+		refusal = API_INVALID; /* a look-up for the pod failed */
 	reply_refusal_about(exchange, refusal, &details, text);
 }
 
@@ -103,7 +104,7 @@ static void reply_unmounted(struct exchange *exchange, int status, const struct 
 	reply_success(exchange, status, &details, message);
 }
 
-/* The volumes as they are now, so that the client need not ask again. */
+/* The current volumes, which saves the client a second request. */
 static void wait_done(void *userdata, int error, const struct failure *why)
 {
 	struct pod_wait *wait = userdata;
@@ -118,7 +119,7 @@ static void wait_done(void *userdata, int error, const struct failure *why)
 	free(wait);
 }
 
-/* Takes @wait: it answers, or lives on in the exchange. */
+/* Takes @wait: it replies, or stays in the exchange. */
 static void begin_wait(struct pod_wait *wait)
 {
 	struct exchange *exchange = wait->exchange;
@@ -175,8 +176,7 @@ static struct pod_wait *wait_new(struct exchange *exchange, enum mount_wait_for 
 	return wait;
 }
 
-/* @answer_now: without a time-out the present state is the answer; else it is a wait of no length.
- */
+/* @answer_now: without a timeout reply with the current state; else wait for zero time. */
 static void wait_for_mounted(struct exchange *exchange, bool answer_now)
 {
 	struct named_pod pod;
@@ -197,7 +197,7 @@ static void wait_for_mounted(struct exchange *exchange, bool answer_now)
 	begin_wait(wait);
 }
 
-/* An unknown pod has no volume mounted: that is what was asked. */
+/* An unknown pod has no volume mounted: success. */
 static void wait_for_unmounted(struct exchange *exchange)
 {
 	struct named_pod pod;
@@ -257,7 +257,7 @@ static void deleted(void *userdata, int error, const struct object *result,
 	begin_wait(wait);
 }
 
-/* Expects the uid that was looked up: a pod made again under the name is not the one meant. */
+/* Requires the uid that was looked up: a recreated pod of that name is another one. */
 static void begin_delete(struct pod_wait *wait)
 {
 	const struct store_precondition expected = { .uid = wait->pod.uid };
@@ -282,7 +282,7 @@ static bool ignores_not_found(const struct exchange *exchange)
 	return text && strcmp(text, "true") == 0;
 }
 
-/* A pod of a manifest would come back with the next look at its file. */
+/* A pod of a manifest would be stored again with the next read of its file. */
 void pods_unmount(struct exchange *exchange)
 {
 	const struct object *object;

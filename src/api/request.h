@@ -2,7 +2,7 @@
 /*
  * request - one request of the library, and the exchange that the handlers see of it
  *
- * http.c reads it, answer.c answers it. It lives from the request line to the library's "request
+ * http.c reads it, answer.c replies. It exists from the request line to the library's "request
  * completed"; its hang-up source only while suspended, because the descriptor may be another
  * client's afterwards.
  */
@@ -42,13 +42,13 @@ struct request {
 	bool is_throttled;      /* and so its credential was not compared */
 	bool ran;               /* a handler began */
 	bool audited;           /* in the log */
-	bool seen;              /* the headers were looked at */
+	bool seen;              /* the headers were checked */
 	bool running;           /* a handler is on the stack */
 	bool suspended;
 	bool waits;      /* counted in listener->waiting: it was suspended, or streams */
 	bool pulling;    /* a stream's pull is on the stack */
 	bool pull_again; /* and was notified meanwhile that there is more */
-	bool left;       /* the client is gone: close without an answer */
+	bool left;       /* the client is gone: close without a reply */
 };
 
 /* NULL: the request has no such header. */
@@ -62,22 +62,22 @@ bool authenticate(struct request *request);
 
 /* ---- audit.c ---- */
 
-/* An answer goes out, or begins: one line when it refuses a credential or a right, or when the
- * request is a write or asked for a Secret. */
+/* A reply is sent, or begins: one line when it refuses a credential or a right, or when the request
+ * is a write or reads a Secret. */
 void audit_answer(struct request *request);
-/* The request is over: the same of a write whose client left before its answer. */
+/* The request ended: the same for a write whose client left before the reply. */
 void audit_end(struct request *request);
 
 /* ---- answer.c ---- */
 
 /* The exchange's answered(). */
 void answer_is_there(struct exchange *exchange);
-/* Gives the answer that is there to the library. Return: for the library. */
+/* Hands the finished reply to the library. Return: for the library. */
 enum MHD_Result answer_send(struct request *request);
-/* There is none yet: the library must not ask again until then. Return: 0; else a negative errno,
- * nothing waits. */
+/* No reply yet: the library must not poll until then. Return: 0; else a negative errno, nothing
+ * waits. */
 int answer_suspend(struct request *request);
-/* Goes on with a suspended request. */
+/* Resumes a suspended request. */
 void answer_resume(struct request *request);
 /* The request is over: what is counted for it is no more. */
 void answer_done(struct request *request);

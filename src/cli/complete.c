@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * complete - what may come next on a command line: asked by the shells' completion, word by word
+ * complete - candidates for the next word of a command line, for the shells' completion
  *
- * Verbs and options come from the table, kinds and names from the daemon, which has half a second:
- * a key press does not wait for a daemon that is stuck, and sees no complaint. Printed
- * are whole words, each with a tab and what it is; ":file" and ":directory" ask the shell itself.
+ * Verbs and options come from the table, kinds and names from the daemon, with a time limit of half
+ * a second and without messages, so that a key press never waits for a stuck daemon. Prints one
+ * candidate a line: word, tab, description; ":file" and ":directory" delegate to the shell.
  */
 #include "cli/kinds.h"
 #include "cli/verb.h"
@@ -142,7 +142,7 @@ static void offer_drivers(const struct completion *completion)
 	podvol_table_free(table);
 }
 
-/* "pod/we": the kind is in the word. */
+/* "pod/we": KIND/NAME. */
 static void offer_pairs(const struct completion *completion)
 {
 	const char *slash = strchr(completion->word, '/');
@@ -201,7 +201,7 @@ static void offer_words(const struct completion *completion, enum word word, con
 	}
 }
 
-/* The last kind of word goes on for as many arguments as the verb takes. */
+/* The last kind repeats for as many arguments as the verb takes. */
 static void offer_argument(const struct completion *completion)
 {
 	const struct verb *verb = completion->verb;

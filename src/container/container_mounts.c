@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * container_mounts - calls for the mounts of a pod's containers: what the plan needs is looked up,
- * each thing where it may be
+ * container_mounts - calls for the mounts of a pod's containers: what the plan needs is looked up
+ * on the thread where it may be
  *
  * The sub-paths are bound first (subpaths.c), then the loop takes from its tables what is mounted
- * where, and a worker looks at these places, which may hang: flags of the mount, numbers of the
- * device. One call of a pod at a time: a place that hangs keeps one thread, however often it is
- * asked for. The plan itself is pure (container/). A call holds nothing: a client that wants the
- * volumes to stay says so with a hold.
+ * where, and a worker, since that may hang, inspects these places: flags of the mount, numbers of
+ * the device. One call of a pod at a time: a place that hangs keeps one thread, however many calls
+ * there are. The plan itself is pure (container/). A call holds nothing: a client that needs the
+ * volumes to stay posts a hold.
  */
 #include "container/pod_mounts.h"
 
@@ -31,7 +31,7 @@
 /* Then a volume or its sub-path hangs, and that is said: well before clients stop waiting, 10 s. */
 enum { PLAN_WAIT_USEC = 5 * 1000000 };
 
-/* A volume with strings of its own, for it goes to another thread. */
+/* A volume with strings of its own, for another thread. */
 struct planned_volume {
 	struct container_volume volume;
 	char *name, *path, *image; /* image NULL: none */
@@ -80,7 +80,7 @@ static void finish(struct container_mounts_call *call, int error, const struct c
 	call_free(call);
 }
 
-/* ---- on a worker: what only the host can tell ---- */
+/* ---- on a worker: the host ---- */
 
 /* A context= mount has one label for all its files: changing them would fail. */
 static bool can_relabel(const struct volume_spec *spec)
@@ -213,7 +213,7 @@ static int count_row(const struct volume_row *row, void *userdata)
 	return 0;
 }
 
-/* Those that are mounted; for a container that uses another one the plan says so. */
+/* Those that are mounted; for a container that uses another one the plan fails. */
 static int add_row(const struct volume_row *row, void *userdata)
 {
 	struct container_mounts_call *call = userdata;
@@ -334,7 +334,7 @@ static void on_bound(void *userdata, int error, const struct bound_subpaths *bou
 	finish(call, r, NULL, &no_memory);
 }
 
-/* ---- who does not answer ---- */
+/* ---- calls that hang ---- */
 
 static void explain_silence(const struct container_mounts_call *call, struct failure *ret)
 {
@@ -350,7 +350,7 @@ static void explain_silence(const struct container_mounts_call *call, struct fai
 			    PLAN_WAIT_USEC / 1000000, *stack ? ": a thread waits in " : "", stack);
 }
 
-/* What hangs goes on; only the caller is notified. */
+/* The hanging call continues; only the caller is notified. */
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct container_mounts_call *call = userdata;

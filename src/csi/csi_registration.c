@@ -2,9 +2,9 @@
 /*
  * csi_registration - see csi_registration.h; the rules are in csi_registration_rule.h
  *
- * registration_move() is the one gate: it asks the rule for the next stage and begins it. What a
- * stage began ends in a callback on the loop, which moves on. A socket that left while its objects
- * are written stays until that is over; then it begins again, or goes.
+ * registration_move() is the one gate: it takes the next stage from the rule and begins it. A stage
+ * ends in a callback on the loop, which moves on. A socket that was removed while its objects are
+ * written is kept until the write ends; then it is registered again, or freed.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -46,7 +46,7 @@ static uint64_t retry_of(const struct registration *one)
 	return usec;
 }
 
-/* Node id, limit and topology are as the driver says now, or as they were. */
+/* Node id, limit and topology are those that the driver reports now, or the former ones. */
 static void show(struct registration *one, const struct csi_driver *answer)
 {
 	struct csi_drivers *drivers = one->all->options.drivers;
@@ -133,7 +133,7 @@ static struct registration *registration_new(struct csi_registration *all, const
 	return one;
 }
 
-/* ---- whose the name is ---- */
+/* ---- the owner of a name ---- */
 
 static struct registration *owner_of(const struct registration *one, const char *name)
 {
@@ -145,7 +145,7 @@ static struct registration *owner_of(const struct registration *one, const char 
 	return NULL;
 }
 
-/* This one has to wait until the newer one goes. */
+/* This one has to wait until the newer one is removed. */
 static void give_way(struct registration *one, const struct registration *newer)
 {
 	end_calls(one);
@@ -156,7 +156,7 @@ static void give_way(struct registration *one, const struct registration *newer)
 	registration_move(one, REGISTRATION_REPLACED);
 }
 
-/* Who wanted the name, or had it before, need not wait any longer. */
+/* Sockets that wait for the name continue. */
 static void give_up_name(struct registration *one)
 {
 	struct registration *other;
@@ -353,7 +353,7 @@ static void on_appeared(void *userdata, const char *path)
 
 	HASH_FIND(hh, all->sockets, path, strlen(path), one);
 	if (one)
-		one->again = true; /* as soon as the one before is taken back */
+		one->again = true; /* as soon as the former one is unregistered */
 	else if (!registration_new(all, path))
 		log_message(LOG_ERR, "out of memory: the socket '%s' is not looked at", path);
 }

@@ -4,8 +4,8 @@
  *
  * A directory is watched through the descriptor by which it is listed, so that both are about one
  * and the same inode. The watch comes before the listing: nothing falls in between, and what both
- * tell of is known by its inode and its times. No descriptor is kept: a directory that is held open
- * does not tell that it was removed.
+ * report is known by its inode and its times. No descriptor is kept: the removal of a directory
+ * that is held open is not reported.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -213,7 +213,7 @@ static int add_directory(struct csi_registration_watch *watch, const char *path,
 	return 0;
 }
 
-/* A directory that is gone meanwhile, or cannot be entered, is no concern of the others. */
+/* A directory that is gone meanwhile, or cannot be entered, does not affect the others. */
 static void enter(struct csi_registration_watch *watch, const char *path)
 {
 	struct failure why = { .error = 0 };
@@ -232,7 +232,7 @@ static void enter(struct csi_registration_watch *watch, const char *path)
 
 /* ---- checks ---- */
 
-/* Asks the entry only: nothing is opened, no link followed, no server asked. */
+/* Reads the entry only: nothing is opened, no link followed, no server contacted. */
 static void check_socket(struct csi_registration_watch *watch, const struct directory *directory,
 			 int fd, const char *name)
 {
@@ -356,7 +356,7 @@ static void entry_came(struct csi_registration_watch *watch, const struct direct
 	cleanup_close int fd =
 		watch->options.open_directory(watch->options.userdata, directory->path, NULL);
 
-	if (fd < 0) /* it went itself: that event comes next */
+	if (fd < 0) /* the directory was removed: that event comes next */
 		return;
 	check_socket(watch, directory, fd, name);
 	list_from(watch, last->next);
@@ -374,7 +374,7 @@ static void entry_went(struct csi_registration_watch *watch, const struct direct
 	forget_directories(watch, path);
 }
 
-/* Events of watches that are gone are still in the queue: their number is known no more. */
+/* Events of watches that are gone are still in the queue: their number is no longer known. */
 static int on_inotify(sd_event_source *source, const struct inotify_event *event, void *userdata)
 {
 	struct csi_registration_watch *watch = userdata;
@@ -387,7 +387,7 @@ static int on_inotify(sd_event_source *source, const struct inotify_event *event
 	if (!directory)
 		return 0;
 	if (event->mask & ENDS) {
-		/* Of one below, its parent tells. */
+		/* The parent reports it. */
 		if (*directory->path == '\0')
 			check_all(watch);
 		return 0;

@@ -30,17 +30,16 @@ enum { RETRY_FIRST_MSEC = 100, RETRY_LAST_MSEC = 60 * 1000 };
 struct own_objects {
 	struct store *store;
 	struct store_watch *watch;
-	char *asked; /* the last namespace that was asked for; spares asking in a burst */
-	/* Whether what was asked for is there: on from the first request until nothing is missing.
-	 */
+	char *asked; /* the last namespace requested; saves repeats in a burst */
+	/* Runs from the first request until every requested object exists. */
 	sd_event_source *timer;
 	uint64_t delay_msec;
-	bool is_missing; /* something was asked for since it was last looked at */
+	bool is_missing; /* a request came since the last check */
 };
 
 /* ---- retries ---- */
 
-/* An answer may come after this was freed: so what is there is looked at instead. */
+/* A reply may come after this was freed: so the store is read instead. */
 static void retry_later(struct own_objects *own)
 {
 	int enabled = SD_EVENT_OFF;
@@ -70,7 +69,7 @@ static void read_line(const char *path, char *line, size_t size)
 	(void) fclose(file);
 }
 
-/* The value of PRETTY_NAME in os-release(5), whose quotes are the shell's. */
+/* The value of PRETTY_NAME in os-release(5), which has the shell's quotes. */
 static void read_os_name(char *name, size_t size)
 {
 	static const char key[] = "PRETTY_NAME=";
@@ -245,7 +244,7 @@ static void write_node(struct store *store, const struct config *config)
 
 /* ---- namespaces ---- */
 
-/* Two objects of a new namespace may ask for it in one turn; who comes second finds it there. */
+/* Two objects of a new namespace may request it in one turn; the second finds it existing. */
 static void on_created(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
@@ -277,7 +276,7 @@ static int stop_at_first(const struct object *object, void *userdata)
 	return 1;
 }
 
-/* Drivers ask for tokens in their CSIDriver; a claim may turn out to be such a volume. */
+/* Drivers request tokens in their CSIDriver; a claim may be bound to such a volume. */
 static bool may_have_tokens(const struct own_objects *own, const struct pod *pod)
 {
 	bool drivers = store_list(own->store, KIND_CSI_DRIVER, NULL, stop_at_first, NULL) != 0;
@@ -335,7 +334,7 @@ static int visit(const struct object *object, void *userdata)
 	return 0;
 }
 
-/* An account that is deleted comes back while a pod has it, as in a cluster. */
+/* A deleted account is created again while a pod uses it, as in a cluster. */
 static void sync_change(struct own_objects *own, const struct store_change *change)
 {
 	const struct object *object = change->object;
@@ -349,7 +348,7 @@ static void sync_change(struct own_objects *own, const struct store_change *chan
 		(void) store_list(own->store, KIND_POD, NULL, visit_pod, own);
 }
 
-/* An event tells of what is there or was: it must not bring a deleted namespace back. */
+/* An event must not create a deleted namespace again. */
 static bool makes_namespaces(enum object_kind kind)
 {
 	return kind_row(kind)->namespaced && kind_row(kind)->durability == KIND_SYNCED;
@@ -366,8 +365,7 @@ static unsigned int kinds_that_make_namespaces(void)
 
 static void sync_all(struct own_objects *own);
 
-/* Only what is new can name a new namespace; one that was deleted comes back with the next
- * object. */
+/* Only a new object can name a new namespace; a deleted one is created with the next object. */
 static void on_change(void *userdata)
 {
 	struct own_objects *own = userdata;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drift_check - looks at mounts that others may have changed, and at new ones of others
+ * drift_check - compares mounts that others may have changed, and finds new foreign ones
  *
  * Checks are rare: not sooner than COST_FACTOR times what the last one took, and those that are not
  * urgent wait until podvold's own mounting is over.
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	SETTLE_USEC = 10000,         /* between a change and the look at it */
+	SETTLE_USEC = 10000,         /* between a change and its check */
 	SETTLE_ALTERED_USEC = 60000, /* the same when events explain the change */
 	OWN_QUIET_USEC = 60000,
 	OWN_PATIENCE_USEC = 500000,
@@ -57,7 +57,7 @@ static void note_fate(struct drift *drift, const struct known_mount *known)
 	const struct drift_culprit unknown = { 0 };
 	struct drift_mount *mount = drift_index_by_id(drift, known->mount_id);
 
-	/* It went by ourselves meanwhile; before Linux 6.8 its number may be another's by now. */
+	/* podvold unmounted it meanwhile; before Linux 6.8 its id may be reused by now. */
 	if (!mount || (known->path && strcmp(mount->path, known->path) != 0))
 		return;
 	if (known->fate == MOUNT_GONE)
@@ -156,7 +156,7 @@ static void begin_check(struct drift_jobs *jobs)
 {
 	struct drift_job *job = drift_job_new(jobs->drift, run_check, on_done);
 
-	if (!job) { /* the next change asks again */
+	if (!job) { /* the next change tries again */
 		jobs->drift->checked = true;
 		return;
 	}
@@ -290,7 +290,7 @@ static int grow_ids(struct drift_jobs *jobs)
 	return 0;
 }
 
-/* More than a few at once is a storm: then all mounts are looked at when it is over. */
+/* More than a few at once is a storm: then all mounts are checked afterwards. */
 void drift_request_identity(struct drift *drift, uint64_t mount_id, pid_t pid)
 {
 	struct drift_jobs *jobs = drift->jobs;

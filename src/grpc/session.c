@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session - one call as bytes of HTTP/2: those to send, those that came
+ * session - one call as bytes of HTTP/2: sent and received
  *
  * nghttp2 knows the frames and refuses what breaks HTTP/2; what the headers and data mean is
- * reply.c's. A call that is over stays so: later frames change nothing.
+ * reply.c's. A call that ended stays so: later frames change nothing.
  */
 #include "grpc/session.h"
 
@@ -37,7 +37,8 @@ struct grpc_session {
 	} received;
 
 	bool broken; /* the connection is of no use any more */
-	/* What the peer did wrong, or why it goes, in nghttp2's or its own words; "" nothing. */
+	/* The peer's violation, or the reason of its GOAWAY, in nghttp2's or its own words; ""
+	 * none. */
 	char complaint[GRPC_STATUS_TEXT_BYTES];
 
 	const uint8_t *held; /* a frame that did not fit behind the gathered ones */
@@ -95,7 +96,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 	return session->reply.over ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : 0;
 }
 
-/* Our call may still be answered; the words are for the case that it is not. */
+/* The call may still get its reply; the text is for the case that it does not. */
 static void on_goaway(struct grpc_session *session, const nghttp2_goaway *goaway)
 {
 	char text[GRPC_STATUS_TEXT_BYTES];
@@ -140,7 +141,7 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t stream_id, con
 	return 0;
 }
 
-/* Also after our own reset, and for a GOAWAY that says our stream was not looked at. */
+/* Also after RST_STREAM sent here, and for a GOAWAY whose last stream is before this one. */
 static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t error,
 			   void *userdata)
 {
@@ -186,7 +187,7 @@ static int make_http2(struct grpc_session *session)
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
 	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
 	nghttp2_session_callbacks_set_error_callback2(callbacks, on_error);
-	/* One stream lives here: nothing of a closed one is to be kept. */
+	/* There is one stream: nothing of a closed one is kept. */
 	nghttp2_option_set_no_closed_streams(option, 1);
 	r = nghttp2_session_client_new3(&session->http2, callbacks, session, option,
 					wipe_nghttp2());
@@ -325,7 +326,7 @@ size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 			*ret = frame;
 			return length;
 		}
-		/* nghttp2 keeps it until it is asked for the next. */
+		/* nghttp2 keeps it until the next is requested. */
 		session->held = frame;
 		session->held_length = length;
 		break;
@@ -335,7 +336,7 @@ size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 }
 
 /* Frames that carry nothing of a reply cost as much as those that do: empty DATA, SETTINGS, PING,
- * CONTINUATION and the like are counted here, for nghttp2 does not tell of all. */
+ * CONTINUATION and the like are counted here, for nghttp2 does not report all. */
 static void count_frames(struct grpc_session *session, const uint8_t *bytes, size_t length)
 {
 	while (length > 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_holds - holds are posted, end and are shown; what follows from it for the pod's volumes
+ * pod_holds - holds: posted, ended, shown, and what follows for the pod's volumes
  *
- * A hold counts from the moment it is in the ledger. What ends it: its process or cgroup, as the
- * kernel says; the client that posted it; and for one that names neither, a status that says its
- * container terminated. A status never ends a hold whose process lives: the kernel has the last
- * word. Decides nothing about mounts: the reconciler asks the table.
+ * A hold counts from the moment it is in the ledger. It ends with its process or cgroup; when the
+ * client releases it; or, naming neither, with a status that reports its container as terminated. A
+ * status never ends a hold whose process is running. Decides nothing about mounts: the reconciler
+ * reads the table.
  */
 #include "inuse/inuse.h"
 #include "config.h"
@@ -30,7 +30,7 @@
 
 enum { WHO_BYTES = 160 };
 
-/* "container 'main' lives: process 123 'nginx', hold 0123456789" */
+/* "container 'main' is running: process 123 'nginx', hold 0123456789" */
 static void describe_hold(const struct hold *hold, char text[WHO_BYTES])
 {
 	char name[PROCESS_NAME_BYTES];
@@ -86,7 +86,7 @@ static void pod_released(struct inuse *inuse, const char *uid, const char *name_
 	inuse->with.pod_released(inuse->with.userdata, uid, name_space, name);
 }
 
-/* The hold frees its texts when it goes. */
+/* The hold frees its strings when it is removed. */
 struct released_pod {
 	char uid[HOLD_POD_UID_BYTES], name_space[64], name[254];
 };
@@ -144,7 +144,7 @@ int pod_holds_remove(struct inuse *inuse, const char *pod_uid, const char *id,
 	return 0;
 }
 
-/* ---- what a status says ---- */
+/* ---- container statuses ---- */
 
 static const struct cJSON *find_state(const struct cJSON *status, const char *container)
 {
@@ -160,8 +160,8 @@ static const struct cJSON *find_state(const struct cJSON *status, const char *co
 	return NULL;
 }
 
-/* Which end of the container the status tells of; 0: of none. A container that is started again
- * ends again, and says so with other times. */
+/* Identifies the termination that the status reports; 0: none. A restarted container terminates
+ * again, with other times. */
 static uint64_t read_end(const struct object *pod, const char *container)
 {
 	cleanup_json struct cJSON *tree = object_tree(pod);
@@ -175,7 +175,7 @@ static uint64_t read_end(const struct object *pod, const char *container)
 	return text ? fnv1a_add_text(FNV1A_FIRST, text) | 1 : 0;
 }
 
-/* A pod that succeeded or failed has no container left, whatever else its status says. */
+/* A pod that succeeded or failed has no running container, whatever else its status reports. */
 static bool is_over(const struct object *pod)
 {
 	return strcmp(pod->pod->phase, "Succeeded") == 0 || strcmp(pod->pod->phase, "Failed") == 0;
@@ -217,7 +217,7 @@ static const struct hold *find_hold_before(const struct inuse *inuse, const stru
 						       pod->meta.name, pod->meta.uid);
 	struct manifest_mark mark;
 
-	/* Without memory to tell, it waits: that takes nothing from anybody. */
+	/* Out of memory: keep waiting, which unmounts nothing. */
 	if (hold && manifest_mark_read(pod, &mark) >= 0 && !mark.is_marked)
 		return NULL;
 	return hold;
@@ -322,7 +322,7 @@ static int make_hold(const struct hold_request *request, const struct object *po
 	return 0;
 }
 
-/* Watched first: what is in the ledger is to be believed. @fd is taken. */
+/* Watched first: an entry of the ledger must have a watch. @fd is taken. */
 static int keep_hold(struct inuse *inuse, const struct hold *hold, int fd, struct failure *reterr)
 {
 	int r = fd >= 0 ? hold_watch_add(inuse->watch, hold, fd) : 0;
@@ -382,7 +382,7 @@ static int adopt(const struct hold *hold, void *userdata)
 	return holds_add(inuse->table, hold, &adopted, NULL);
 }
 
-/* Only what surely is gone is given up: what cannot be watched now may live. */
+/* Only a target that surely ended is released: one that cannot be watched may be running. */
 static void watch_again(struct inuse *inuse, const struct hold *hold)
 {
 	struct hold_identity identity = { 0 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reconciler - what has to happen for the actual state to become the desired one; see reconcile.h
+ * reconciler - the steps from the actual to the desired state; see reconcile.h
  *
  * Pure: reads two tables, appends to a plan. No system call, no clock, no log. The order within a
- * plan is kubelet's: leave the pods that want it no more, serve those that want it, then take down
- * what is no longer wanted.
+ * plan is kubelet's: unpublish from pods that no longer want the volume, stage and publish, then
+ * unstage.
  */
 #include "reconcile/reconcile.h"
 
@@ -57,23 +57,23 @@ static bool is_wanted_by(const struct volume_sync *sync, const char *pod_uid)
 	return sync->want && desired_find_pod(sync->want, pod_uid);
 }
 
-/* ---- first: leave the pods that want it no more ---- */
+/* ---- first: unpublish ---- */
 
-/* A container of the pod lives: whatever it has or may have of the volume stays. */
+/* A container of the pod is running: its volume stays. */
 static bool is_held(const struct volume_sync *sync, const struct actual_pod *pod)
 {
 	return pod->state != MOUNT_ABSENT && sync->holds &&
 	       holds_has_pod(sync->holds, pod->pod_uid);
 }
 
-/* Something of the pod could not be looked up: until it can, it is unknown that it wants this no
- * more. After a restart there is no earlier want to go by. */
+/* A look-up for the pod failed: until it succeeds, the pod may still want this volume. After a
+ * restart there is no earlier desired state to compare with. */
 static bool may_be_wanted(const struct volume_sync *sync, const struct actual_pod *pod)
 {
 	return desired_errors(sync->desired, pod->pod_uid);
 }
 
-/* An entry whose mount never happened has nothing to take down. */
+/* An entry that was never mounted needs no unpublish. */
 static int leave_pod(const struct volume_sync *sync, const struct actual_pod *pod)
 {
 	return append(sync->plan,
@@ -96,7 +96,7 @@ static int leave_unwanted_pods(const struct volume_sync *sync)
 	return 0;
 }
 
-/* ---- then: serve the pods that want it ---- */
+/* ---- then: stage and publish ---- */
 
 static bool device_is_ready(const struct volume_sync *sync)
 {
@@ -126,7 +126,7 @@ static int stage(const struct volume_sync *sync)
 				  });
 }
 
-/* Only a volume whose single mode is ReadWriteOncePod serves one pod at a time. */
+/* Only a volume whose single mode is ReadWriteOncePod is limited to one pod. */
 static bool serves_one_pod(const struct desired_pod *pod)
 {
 	const struct persistent_volume *pv = spec_pv(&pod->spec);
@@ -134,8 +134,8 @@ static bool serves_one_pod(const struct desired_pod *pod)
 	return pv && pv->access_modes == ACCESS_READ_WRITE_ONCE_POD;
 }
 
-/* Is it still, or perhaps, with a pod that wants it no more? A pod that does want it is no reason
- * to wait silently: the publish then fails and says so. */
+/* Is it still, or perhaps, published to a pod that no longer wants it? For a pod that does want it,
+ * publish fails with an error instead of waiting. */
 static bool is_being_left(const struct volume_sync *sync)
 {
 	const struct actual_pod *pod;
@@ -191,7 +191,7 @@ static int serve_wanted_pods(const struct volume_sync *sync)
 	return 0;
 }
 
-/* ---- last: take down what is not wanted ---- */
+/* ---- last: unstage ---- */
 
 static bool some_pod_may_have_it(const struct actual_volume *have)
 {

@@ -3,10 +3,10 @@
  * foreign_volumes - volumes and pod directories that were there at the start and are not in the
  * ledger
  *
- * Reported once, and only when every source was read: what a pod wants is not foreign, be it that
- * the ledger was lost or that another agent mounted it; its set-up finds it mounted and keeps it.
- * All else is left alone. With --takeover=remove the directories of unlisted pods are cleaned once
- * nothing of them is mounted; see mount/path/pod_directory.c for what that removes.
+ * Reported once, and only when every source was read: a volume that a pod wants is not foreign,
+ * whether the ledger was lost or another agent mounted it; its set-up finds it mounted and keeps
+ * it. All else is left alone. With --takeover=remove the directories of unlisted pods are cleaned
+ * once nothing of them is mounted; see mount/path/pod_directory.c for what that removes.
  */
 #include "reconstruct/foreign_volumes.h"
 
@@ -31,14 +31,14 @@
 struct foreign_volume {
 	const struct found_volume *volume;
 	char *why;    /* it could not be taken over; NULL: not tried */
-	bool is_gone; /* a pod wanted it after all, and it was taken down since */
+	bool is_gone; /* a pod wanted it later, and it was unmounted since */
 };
 
 /* A pod directory without a pod. */
 struct orphan {
 	struct worker_job job;
 	struct foreign_volumes
-		*foreign_volumes; /* NULL: they have gone, this one was stuck on a thread */
+		*foreign_volumes; /* NULL: freed while this one was stuck on a thread */
 	char *pod_uid;
 	bool waits;   /* to be cleaned, when nothing of it is mounted */
 	bool at_work; /* on a thread */
@@ -91,9 +91,9 @@ void foreign_volumes_add(struct foreign_volumes *foreign_volumes, const struct f
 		(struct foreign_volume){ .volume = volume, .why = why ? strdup(why) : NULL };
 }
 
-/* ---- whose volume it is ---- */
+/* ---- identity of a volume ---- */
 
-/* Where nothing tells driver and handle the directory still has a name. */
+/* Without driver and handle the name of the directory has to do. */
 static bool is_named(const struct found_volume *found, const char *unique_name, const char *name)
 {
 	const struct volume_plugin *plugin = plugin_by_name(CSI_PLUGIN_NAME);
@@ -124,7 +124,7 @@ bool foreign_volumes_have(const struct foreign_volumes *foreign_volumes,
 		return false;
 	unique_name = new_text(CSI_PLUGIN_NAME "/%s^%s", pv->csi->driver, pv->csi->volume_handle);
 	if (!unique_name)
-		return true; /* who cannot look does not say that it is free */
+		return true; /* a failed search is not "unused" */
 	for (size_t i = 0; i < foreign_volumes->count && !found; i++) {
 		const struct foreign_volume *foreign_volume = &foreign_volumes->volumes[i];
 
@@ -360,7 +360,7 @@ static int check_unused(struct orphan *orphan)
 		return failed(&orphan->failure, -ENOMEM, "cannot search for its users");
 	fd = open_beneath(orphan->root_fd, path, O_PATH | O_DIRECTORY, PATH_NO_SYMLINKS,
 			  &orphan->failure);
-	if (fd == -ENOENT) /* it went with its last volume */
+	if (fd == -ENOENT) /* it was removed with its last volume */
 		return 0;
 	return fd < 0 ? fd : directory_users_check(fd, &orphan->failure);
 }
@@ -411,7 +411,7 @@ static void begin_clean(struct foreign_volumes *foreign_volumes, struct orphan *
 	worker_submit(*foreign_volumes->with.workers, &orphan->job);
 }
 
-/* One whose pod has come meanwhile is none any more. */
+/* One whose pod was stored meanwhile is no longer foreign. */
 static void clean_orphans(struct foreign_volumes *foreign_volumes, const struct uid_list *pods)
 {
 	for (size_t i = 0; i < foreign_volumes->orphan_count; i++) {

@@ -2,9 +2,9 @@
 /*
  * intent - what a step is about to do, as the actual table and the ledger keep it
  *
- * The intent of a set-up is a row that says "uncertain": there may be a mount from now on. That of
- * a teardown is the entry's own row, with the word that it has begun. A turn commits all of its
- * intents at once; only what is long and left half done by a kill is committed by itself.
+ * The intent of a set-up is an "uncertain" row: there may be a mount from now on. That of a
+ * teardown is the entry's own row, marked as begun. A turn commits all of its intents at once; only
+ * what is long and left half done by a kill is committed by itself.
  */
 #include "reconstruct/reconstruct.h"
 
@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What an intent says; owns the two paths that the plugin made. */
+/* An intent; owns the two paths that the plugin made. */
 struct intent {
 	struct ledger_row row;
 	char *path, *device_mount_path;
@@ -89,8 +89,8 @@ static bool was_mounted(const struct step *step)
 	return pod && pod->was_mounted;
 }
 
-/* Uncertain from here on: a kill during the step must find that there may be a mount. What was
- * mounted stays so in the ledger: whether its data can have been lost is asked after that kill. */
+/* Uncertain from here on: after a kill during the step there may be a mount. A mounted volume stays
+ * so in the ledger: whether its data can have been lost is checked after that kill. */
 static int describe_intent(const struct intents *intents, const struct step *step,
 			   struct intent *ret)
 {
@@ -225,7 +225,7 @@ int intent_note_result(const struct intents *intents, const struct step_result *
 	return ledger_put(*intents->ledger, &row);
 }
 
-/* A row without an entry: its volume is gone. */
+/* A row without an entry: its volume was removed. */
 static int visit_row(const struct ledger_row *row, void *userdata)
 {
 	const struct intents *intents = userdata;
@@ -252,7 +252,7 @@ static int put_entry(const struct intents *intents, const struct actual_volume *
 	return row.state == MOUNT_DONE ? ledger_put(*intents->ledger, &row) : 0;
 }
 
-/* What a running step says of its own row stays: only what is done is written again. */
+/* The row of a running step is kept: only finished ones are written again. */
 static int put_entries(const struct intents *intents)
 {
 	const struct actual_volume *volume;

@@ -142,9 +142,9 @@ void manifest_apply_uid_freed(struct manifest_apply *apply, const char *uid)
 			manifest_catalog_affect(apply->catalog, key);
 }
 
-/* ---- answers ---- */
+/* ---- results of writes ---- */
 
-/* Return: true when the plan is to be asked again now. */
+/* Return: true when the plan is to be evaluated again now. */
 static bool take_answer(struct manifest_apply *apply, struct manifest_key *key, int error,
 			const struct failure *why)
 {
@@ -177,7 +177,7 @@ static bool take_answer(struct manifest_apply *apply, struct manifest_key *key, 
 	}
 }
 
-/* What is asked for again while it waits is asked for once. */
+/* Repeated requests are one while it waits. */
 static void wait_for_others(struct manifest_apply *apply, struct manifest_key *key)
 {
 	if (key->is_waiting)
@@ -202,13 +202,13 @@ static void start_waiting(struct manifest_apply *apply)
 	}
 }
 
-/* What is stored says all that is asked of the document while nothing is to be written: one object
- * in memory instead of two. */
+/* While nothing is to be written the stored object replaces the document's: one object in memory
+ * instead of two. */
 static void drop_document(const struct manifest_pending *pending, const struct object *result)
 {
 	struct manifest_definition *definition = pending->key->definitions;
 
-	/* Another document would have asked again. */
+	/* Another document would have been evaluated again. */
 	if (pending->step != MANIFEST_STEP_CREATE && pending->step != MANIFEST_STEP_UPDATE)
 		return;
 	if (pending->key->ask_again || !definition || !definition->entry->text)
@@ -261,7 +261,7 @@ static void on_answer(void *userdata, int error, const struct object *result,
 
 /* ---- writes ---- */
 
-/* Takes the outcome of a store_*() call that was to answer @pending. */
+/* Takes the result of the store_*() call for @pending. */
 static void started(struct manifest_pending *pending, int r)
 {
 	struct manifest_apply *apply = pending->apply;

@@ -2,10 +2,9 @@
 /*
  * mount_waiters - who waits for a pod's volumes; see mount_waiters.h
  *
- * Event-driven: a wait is looked at when its pod changed and when its time is over. It goes on
- * until then whatever fails, because claims, volumes and drivers may arrive; only what no other
- * object can fix ends it at once: an unsupported source, a pod of another node, one that has
- * finished.
+ * Event-driven: a wait is checked when its pod changed and when it times out. Failures do not end
+ * it, because claims, volumes and drivers may be added; only what no other object can fix ends it
+ * at once: an unsupported source, a pod of another node, one that has finished.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -30,7 +29,7 @@ struct mount_wait {
 	char *name_space, *name, *uid;
 	void (*done)(void *userdata, int error, const struct failure *why);
 	void *userdata;
-	sd_event_source *timer; /* the first look, then the end of the wait */
+	sd_event_source *timer; /* the first check, then the timeout */
 	uint64_t deadline_usec;
 	struct mount_wait *prev, *next; /* of the same pod */
 };
@@ -69,7 +68,7 @@ static struct pod_waits *find_pod(struct waits *waits, const char *uid)
 	return pod;
 }
 
-/* Without memory nothing is left behind: a list is made only for the wait that goes into it. */
+/* Out of memory nothing is left behind: a list is created only for the wait that goes into it. */
 static int link_wait(struct waits *waits, struct mount_wait *wait)
 {
 	struct pod_waits *pod = find_pod(waits, wait->uid);
@@ -135,7 +134,7 @@ static void finish(struct mount_wait *wait, int error, const struct failure *why
 	wait_free(wait);
 }
 
-/* Each client is answered; none may hang on a socket that is no longer served. */
+/* Each client gets a reply; none may hang on a socket that is no longer served. */
 struct waits *mount_waiters_free(struct waits *waits)
 {
 	static const struct failure stopping = { -ECANCELED, "podvold is shutting down" };
@@ -151,7 +150,7 @@ struct waits *mount_waiters_free(struct waits *waits)
 /* ---- is it over? ---- */
 
 struct row_query {
-	const char *outer_name; /* the volume looked for; NULL: the first that is in the way */
+	const char *outer_name; /* the volume; NULL: the first that is in the way */
 	bool found;
 	struct volume_row in_the_way;
 	bool has_in_the_way;
@@ -295,7 +294,7 @@ static int check_pod(struct mount_wait *wait, struct failure *reterr)
 	return r < 0 && is_hopeless(options, pod, reterr) ? -EIO : r;
 }
 
-/* May free the wait: the caller must not look at it again. */
+/* May free the wait: the caller must not use it afterwards. */
 static void check_wait(struct mount_wait *wait)
 {
 	struct failure why = { .error = 0 };
@@ -319,14 +318,14 @@ void mount_waiters_pod_changed(struct waits *waits, const char *pod_uid)
 	assert(waits && pod_uid);
 	if (!pod)
 		return;
-	/* The last wait frees its list: read what comes next before looking. */
+	/* The last wait frees its list: read the next one first. */
 	for (wait = pod->waits; wait; wait = next) {
 		next = wait->next;
 		check_wait(wait);
 	}
 }
 
-/* Armed for the deadline again before the look, which may end the wait. */
+/* Armed for the deadline again before the check, which may end the wait. */
 static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 {
 	struct mount_wait *wait = userdata;
@@ -368,7 +367,7 @@ int mount_waiters_add(struct waits *waits, const struct mount_wait_request *requ
 	assert(request->name_space && request->name && request->uid && request->done);
 	if (waits->count >= (size_t) *waits->options.waits_max)
 		return -ENOBUFS;
-	/* Before the wait is there: looking at the pod would end it within this call. */
+	/* Before the wait exists: processing the pod would end it within this call. */
 	waits->options.look_up(waits->options.userdata, request->name_space, request->name, now);
 	wait = wait_new(request);
 	if (!wait)
@@ -377,7 +376,7 @@ int mount_waiters_add(struct waits *waits, const struct mount_wait_request *requ
 	wait->deadline_usec =
 		request->timeout_usec < UINT64_MAX - now ? now + request->timeout_usec : UINT64_MAX;
 
-	/* Due at once: the first look is a later turn of the loop, never inside this call. */
+	/* Due at once: the first check is in a later turn of the loop, never inside this call. */
 	r = sd_event_add_time(waits->options.event, &wait->timer, CLOCK_MONOTONIC, now,
 			      WAIT_ACCURACY_USEC, on_timer, wait);
 	if (r < 0 || link_wait(waits, wait) < 0) {

@@ -3,12 +3,12 @@
  * statistics - how full each mounted volume is
  *
  * statfs() on a dead server never returns, so it is called on threads of a pool of its own: what
- * hangs there takes nothing from mounting. A path is asked once at a time, however many callers
- * want to know; one that hangs is reported to each of them and keeps its thread, up to the pool's
- * number of threads. A caller waits no longer than STATISTICS_WAIT_USEC.
+ * hangs there does not delay mounting. One query per path at a time, however many callers; one that
+ * hangs is reported to each of them and keeps its thread, up to the pool's number of threads. A
+ * caller waits no longer than STATISTICS_WAIT_USEC.
  *
- * A plugin is asked first, for a CSI driver may know what its file system does not; where it tells
- * no such thing the file system is asked, where kubelet has no figures at all.
+ * A plugin comes first, since a CSI driver may know more than the file system; without figures from
+ * it statfs() follows, where kubelet has none at all.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -39,19 +39,19 @@ enum {
 
 struct waiter;
 
-/* One path that is being asked. */
+/* One query of a path. */
 struct probe {
 	struct worker_job job; /* first: the pool hands it back */
 	struct statistics *statistics;
 	char *path;
 	bool block;
-	bool is_directory; /* as far as its specification tells */
-	bool is_counted;   /* the file system has answered: waits for the count of its files */
+	bool is_directory; /* by its specification */
+	bool is_counted;   /* statfs() returned: waits for the count of files */
 	uint64_t since_usec;
 	struct fullness fullness;
 	struct waiter *waiters;
-	struct volume_metrics_call *call; /* the plugin is asked; NULL: a thread has it */
-	/* A plugin that is asked on the thread, and what names the volume to it; copies. */
+	struct volume_metrics_call *call; /* the plugin's call; NULL: a thread has it */
+	/* A plugin that is called on the thread, and its arguments; copies. */
 	const struct volume_plugin *plugin;
 	char *unique_name, *volume_name, *pod_uid;
 	UT_hash_handle hh; /* by path */
@@ -86,7 +86,7 @@ struct statistics {
 
 /* ---- queries, on a thread ---- */
 
-/* False: the file system is to be asked. */
+/* False: call statfs(). */
 static bool query_plugin_here(struct probe *probe)
 {
 	const struct volume_request request = {
@@ -125,7 +125,7 @@ static struct worker_pool *probe_run(struct worker_job *job)
 	return NULL;
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 /* As directory_usage_want(). */
 static int check_count(struct probe *probe)
@@ -168,7 +168,7 @@ static void waiter_free(struct waiter *waiter)
 	free(waiter);
 }
 
-/* It was answered, or no caller is left. */
+/* It has a result, or no caller is left. */
 static void leave_plugin(struct probe *probe)
 {
 	if (probe->call)
@@ -248,7 +248,7 @@ static void probe_over(struct probe *probe)
 	probe_free(probe);
 }
 
-/* Who asks first waits for the count, as long as for anything; later ones get the last. */
+/* The first caller waits for the count, within the same limit; later ones get the last one. */
 static void probe_done(struct worker_job *job)
 {
 	struct probe *probe = (struct probe *) job;
@@ -310,7 +310,7 @@ static bool query_plugin(struct probe *probe, const struct volume_row *row)
 
 /* ---- calls ---- */
 
-/* For a plugin that is asked on the thread, and for the count. False: no memory. */
+/* For a plugin that is called on the thread, and for the count. False: no memory. */
 static bool name_volume(struct probe *probe, const struct volume_row *row)
 {
 	const struct volume_plugin *plugin = row->have->plugin;
@@ -430,7 +430,7 @@ int statistics_request(struct statistics *statistics, const struct statistics_ab
 	r = about->pod_uid ? volume_rows_of_pod(tables, about->pod_uid, add_row, call)
 			   : volume_rows_of_all(tables, add_row, call);
 	call->no_memory = r < 0;
-	/* With nothing to wait for the answer comes with the next turn of the loop. */
+	/* With nothing to wait for the result comes with the next turn of the loop. */
 	end = monotonic_usec() + (call->waiters ? STATISTICS_WAIT_USEC : 0);
 	r = sd_event_add_time(statistics->options.event, &call->timer, CLOCK_MONOTONIC, end, 1000,
 			      on_call_time, call);
@@ -486,7 +486,7 @@ struct worker_pool *statistics_pool(const struct statistics *statistics)
 	return statistics->pool;
 }
 
-/* What a driver was asked is on no thread, and no longer waited for. */
+/* Calls of drivers are on no thread: cancelled. */
 void statistics_stop(struct statistics *statistics)
 {
 	struct probe *probe, *next;
@@ -500,7 +500,7 @@ void statistics_stop(struct statistics *statistics)
 	statistics->pool = worker_pool_free(statistics->pool);
 }
 
-/* A probe whose thread hangs to the end is the thread's; it ends with the process. */
+/* A query whose thread hangs belongs to the thread, until the process ends. */
 struct statistics *statistics_free(struct statistics *statistics)
 {
 	if (!statistics)

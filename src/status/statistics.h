@@ -2,7 +2,7 @@
 /*
  * statistics - how full each mounted volume is
  *
- * The loop thread only; file systems are asked on threads of a pool of its own.
+ * The loop thread only; statfs() runs on threads of a pool of its own.
  */
 #pragma once
 
@@ -30,9 +30,9 @@ struct statistics_options {
 	struct worker_return *to_loop;
 	const struct plugin_host *host;
 	const struct volume_tables *tables;
-	/* Counts the files of directories; NULL in it: their file systems are asked alone. */
+	/* Counts the files of directories; NULL in it: statfs() only. */
 	struct directory_usage *const *usage;
-	/* A mounted volume is asked: whatever else is known of it may be looked at, too. */
+	/* A mounted volume is queried: other checks of it may run, too. */
 	void (*asked)(void *userdata, const char *unique_name);
 	void *userdata;
 };
@@ -46,8 +46,8 @@ struct statistics *statistics_free(struct statistics *statistics);
 /* Borrowed; NULL once it was stopped. */
 struct worker_pool *statistics_pool(const struct statistics *statistics);
 
-/* Once, on the loop, never before statistics_request() returned. @tree is the callee's, as
- * docs/api.md tells it; NULL: no memory. */
+/* Once, on the loop, never before statistics_request() returned. @tree is the callee's, in the form
+ * of docs/api.md; NULL: no memory. */
 typedef void statistics_fn(void *userdata, struct cJSON *tree);
 
 /* Which volumes; with no member set all. */
@@ -57,13 +57,12 @@ struct statistics_about {
 };
 
 /**
- * statistics_request - ask mounted volumes how full they are
+ * statistics_request - measure how full mounted volumes are
  *
- * The file systems are asked on threads. One that gives no answer within STATISTICS_WAIT_USEC says
- * so in its item; while it still hangs it is not asked again, so that it costs the next caller
- * nothing.
+ * Queries run on threads. One without a result within STATISTICS_WAIT_USEC is reported in its item;
+ * while it hangs it is not repeated, so that it costs the next caller nothing.
  *
- * Return: 0; -ENOBUFS too many ask at the same time; -ENOMEM.
+ * Return: 0; -ENOBUFS too many callers; -ENOMEM.
  */
 int statistics_request(struct statistics *statistics, const struct statistics_about *about,
 		       statistics_fn *done, void *userdata, struct statistics_call **ret);

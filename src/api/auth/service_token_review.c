@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service_token_review - POST tokenreviews: whose token is this, and may it still be believed
+ * service_token_review - POST tokenreviews: whose token is this, and is it still valid
  *
- * A token that expired, or whose account, pod or secret is gone or was made again, is not: that is
- * an answer and no error, as in Kubernetes. What is asked comes back without the token.
+ * A token that expired, or whose account, pod or secret is gone or was made again, is not valid:
+ * reported in the status, not as an error, as in Kubernetes. The reply repeats the request without
+ * the token.
  */
 #include "api/auth/service_tokens.h"
 
@@ -47,7 +48,7 @@ static int check_objects(struct store *store, const struct cJSON *identity, stru
 	return 0;
 }
 
-/* Those that were asked for and that the token has; who names none means the issuer's own. */
+/* The requested audiences that the token has; without any the issuer's own. */
 static struct cJSON *common_audiences(const struct cJSON *asked, const struct cJSON *audiences,
 				      const char *own)
 {
@@ -61,7 +62,7 @@ static struct cJSON *common_audiences(const struct cJSON *asked, const struct cJ
 	return common;
 }
 
-/* ---- the answer ---- */
+/* ---- the reply ---- */
 
 static void add_extra(struct cJSON *extra, const char *key, const char *prefix,
 		      const struct cJSON *value)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * objects_delete - one object, or all of a collection that are selected
+ * objects_delete - one object, or the selected ones of a collection
  *
- * Nothing here collects garbage: propagationPolicy is checked and means nothing, as no object of
- * this API owns another. Two deletions are refused that a cluster would carry out: of an object
- * that a manifest holds, which would come back with the next look at its file, and of a Namespace
- * with objects in it, whose volumes would lose their pods and claims by one word. The second says
- * what is left, so that who means it deletes that first.
+ * No garbage collection: propagationPolicy is validated and ignored, as no object of this API owns
+ * another. Two deletions are refused that a cluster would carry out: of an object of a manifest,
+ * which would be stored again with the next read of the file, and of a Namespace with objects in
+ * it, which would take pods and claims from volumes at once. The second lists what is left, to be
+ * deleted first.
  */
 #include "api/objects/objects.h"
 
@@ -56,7 +56,7 @@ static int read_body(struct exchange *exchange, struct cJSON **ret)
 	return r;
 }
 
-/* The body's word, else the query's; NULL: neither. */
+/* From the body, else from the query; NULL: neither. */
 static const char *option_of(const struct exchange *exchange, const struct cJSON *tree,
 			     const char *name)
 {
@@ -169,7 +169,7 @@ static int count_one(const struct object *object, void *userdata)
 	return 0;
 }
 
-/* Events and leases tell of other objects; they are not missed. The certificate that podvold
+/* Events and leases are about other objects and do not count. The certificate that podvold
  * publishes in each namespace is deleted with it. */
 static size_t count_contents(struct store *store, const char *name_space, char *text, size_t size)
 {
@@ -246,7 +246,7 @@ static bool refuse_forbidden(struct exchange *exchange, const struct object *obj
 	return r < 0;
 }
 
-/* ---- who asked ---- */
+/* ---- the client that deletes ---- */
 
 static void note_done(void *userdata, int error, const struct object *result,
 		      const struct failure *why)
@@ -264,9 +264,9 @@ static int write_peer(struct cJSON *tree, void *userdata)
 			       userdata);
 }
 
-/* The deletion of a claim, VolumeSnapshot or VolumeGroupSnapshot may end in that of its data: whose
- * doing it was is written down before, and the deletion then is of that version or none. It costs
- * no other write: with another version there the claim is deleted without the note. */
+/* The deletion of a claim, VolumeSnapshot or VolumeGroupSnapshot may end in that of its data: the
+ * client is recorded first, and the deletion then is of that version or none. It costs no other
+ * write: with another version there the claim is deleted without the note. */
 static void note_peer(const struct exchange *exchange, struct store *store,
 		      const struct object *claim)
 {
@@ -370,7 +370,7 @@ static int sweep_collect(const struct object *object, void *userdata)
 	return 0;
 }
 
-/* One that went by itself meanwhile is what was wanted. */
+/* One that is gone meanwhile counts as deleted. */
 static void note_failure(struct sweep *sweep, const struct object *object, int error,
 			 const struct failure *why)
 {
@@ -399,7 +399,7 @@ static void sweep_answer(struct sweep *sweep)
 	sweep_free(sweep);
 }
 
-/* Queues what may be queued; answers when nothing is left. */
+/* Queues what may be queued; replies when nothing is left. */
 static void sweep_on(struct sweep *sweep)
 {
 	while (sweep->exchange && !sweep->failed && sweep->next < sweep->count &&
@@ -437,7 +437,7 @@ static void sweep_done(void *userdata, int error, const struct object *result,
 	sweep_on(sweep);
 }
 
-/* All or nothing as far as it is known before: one that must stay keeps all. */
+/* All or nothing, as far as known beforehand: one that must stay refuses all. */
 static bool refuse_any(struct exchange *exchange, const struct sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->count; i++)
@@ -456,7 +456,7 @@ void objects_delete_collection(struct exchange *exchange, const struct target *t
 
 	if (read_options(exchange, &options) < 0)
 		return;
-	/* One uid or version for many: who says so expects that little is deleted. */
+	/* One uid or version for many objects: such a client expects few deletions. */
 	if (options.expected.uid || options.expected.resource_version) {
 		refuse_options(exchange, "DeleteOptions",
 			       "preconditions: Forbidden: may not be set for a collection");

@@ -4,13 +4,13 @@
  *
  * For every Node of the store that has a controller attach for it (the annotation says so), this
  * one's and others: each volume of a CSI driver that needs attaching, and that a pod of the node
- * uses through a claim, has a VolumeAttachment; Node.status.volumesAttached says what the node may
- * use. An unwanted volume is detached when the node says that it does not use it. The decisions are
- * attach_detach_rule.h's; everything is decided from stored objects, so that a start goes on where
- * a kill left it. Local volumes have nothing of all this. Whether the driver attaches, or its
- * operator says so for it, is not this controller's business: see csi_attacher.c.
+ * uses through a claim, has a VolumeAttachment; Node.status.volumesAttached lists what the node may
+ * use. An unwanted volume is detached once the node no longer lists it in volumesInUse. The
+ * decisions are attach_detach_rule.h's; everything is decided from stored objects, so that a start
+ * continues where a kill interrupted. Local volumes are not attached. Who attaches, driver or
+ * operator, is csi_attacher.c's matter.
  *
- * A VolumeAttachment that is deleted by hand is made again when it is gone and still wanted.
+ * A VolumeAttachment that is deleted by hand is created again while it is wanted.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 
 #include <systemd/sd-event.h>
 
-/* On a VolumeAttachment: its volume is to be detached though its node uses it; the value says why.
- */
+/* On a VolumeAttachment: force the detach although the node uses the volume; the value is the
+ * reason. */
 #define ANNOTATION_FORCED_DETACH "podvol.io/forced-detach"
 
 struct attach_detach;
@@ -29,10 +29,10 @@ struct attach_detach_options {
 	int64_t priority;
 	struct store *store;
 	const char *node_name; /* podvold's own, whose pods need not name it */
-	/* Volumes of a node that is not ready are detached six minutes|
-	 * after they become unwanted, used or not. */
+	/* Volumes of a node that is not ready are detached six minutes after they become unwanted,
+	 * used or not. */
 	bool may_force;
-	/* Does podvold's own node have this volume, whatever its Node says? */
+	/* Does podvold's own node use this volume, whatever its Node reports? */
 	bool (*is_in_use)(void *userdata, const char *unique_name);
 	/* Is every pod known that there is? Nothing is detached before. */
 	bool (*is_complete)(void *userdata);
@@ -42,7 +42,7 @@ struct attach_detach_options {
 
 /* @options: copied. The loop thread only, as all of these. Return: 0 or negative errno. */
 int attach_detach_new(const struct attach_detach_options *options, struct attach_detach **ret);
-/* is_complete() may say something else now. Accepts NULL. */
+/* is_complete() may have changed. Accepts NULL. */
 void attach_detach_resync(struct attach_detach *controller);
-/* Objects stay as they are. Accepts NULL. Return: NULL. */
+/* Objects are kept. Accepts NULL. Return: NULL. */
 struct attach_detach *attach_detach_free(struct attach_detach *controller);

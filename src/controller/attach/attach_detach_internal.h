@@ -4,8 +4,8 @@
  * file includes it
  *
  * attach_detach.c watches; attach_detach_wants.c keeps which pod wants which volume;
- * attach_detach_item.c does what is next for a volume on a node; attach_detach_node.c writes what
- * is attached into Nodes.
+ * attach_detach_item.c takes the next step for a volume on a node; attach_detach_node.c writes
+ * volumesAttached into Nodes.
  */
 #pragma once
 
@@ -50,10 +50,10 @@ struct attach_item {
 	struct attach_item *prev, *next; /* of the node */
 	char *unique_name, *driver, *handle, *volume_name;
 	struct attach_want *wants;
-	bool reports;      /* what the Node is to say of it */
+	bool reports;      /* its entry in the Node */
 	bool is_attaching; /* made, and not yet seen attached */
 	bool assumes_use;  /* attached since the node last said what it uses */
-	bool is_let_go;    /* the Node is gone, and said before that it does not use it */
+	bool is_let_go;    /* the Node is gone, and did not list it as in use before */
 	bool is_refused;   /* another one has to go first */
 	uint64_t unwanted_usec;
 };
@@ -74,14 +74,14 @@ struct attach_detach {
 
 /* ---- attach_detach.c ---- */
 
-/* Some attachment is gone: what waits for that is looked at. */
+/* An attachment is gone: items that wait for it are due. */
 void attach_refused_due(struct attach_detach *controller);
-/* Look at what is unwanted at that time, even if nothing changes. */
+/* Process unwanted volumes at that time, even if nothing changes. */
 void attach_resync_at(struct attach_detach *controller, uint64_t usec);
 
 /* ---- attach_detach_wants.c ---- */
 
-/* What it wants is looked up. Return: 0 or -ENOMEM. */
+/* Look up what it wants. Return: 0 or -ENOMEM. */
 int attach_pod_changed(struct attach_detach *controller, const struct object *pod);
 void attach_pod_gone(struct attach_detach *controller, const struct object *pod);
 /* All of them, or those whose claims were not bound. */
@@ -100,7 +100,7 @@ struct attach_item *attach_item_of(struct attach_detach *controller,
 				   const struct persistent_volume *volume, const char *node_name);
 bool attach_item_sync(struct work_item *work);
 void attach_item_clear(struct work_item *work);
-/* A word about it to each pod that wants it, once. */
+/* One event for each pod that wants it. */
 void attach_item_report(struct attach_item *item, const char *type, const char *reason,
 			const char *text);
 

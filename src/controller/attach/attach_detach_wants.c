@@ -2,8 +2,8 @@
 /*
  * attach_detach_wants - which pods want which volumes attached where; see attach_detach.h
  *
- * A pod is looked at until all its claims are bound; what was found once stays until the pod goes,
- * is over, or has no node: a claim that cannot be looked up is no reason to detach.
+ * A pod is looked up until all its claims are bound; a result is kept until the pod is deleted, has
+ * finished, or has no node: a failed look-up of a claim is no reason to detach.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -48,7 +48,7 @@ static void drop_wants(struct attach_pod *pod)
 	}
 }
 
-/* Those that are, in a list: each change of a claim or volume is a look at them. */
+/* Those with unbound claims: looked up again at each change of a claim or volume. */
 static void set_incomplete(struct attach_detach *controller, struct attach_pod *pod,
 			   bool incomplete)
 {

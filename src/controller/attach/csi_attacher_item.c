@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_attacher_item - does what is next for a VolumeAttachment; see csi_attacher.c
+ * csi_attacher_item - the next step for a VolumeAttachment; see csi_attacher.c
  *
- * First finalizers, each by a write of its own, then the call, then the status: whatever a kill
- * leaves is what the next look begins with. An answer that can no longer be stored is asked for
- * again, and by CSI is the same one.
+ * First finalizers, each by a write of its own, then the call, then the status: the next sync
+ * continues where a kill interrupted. A call whose result was not stored is repeated, which CSI
+ * makes idempotent.
  */
 #include "controller/attach/csi_attacher_internal.h"
 
@@ -40,7 +40,7 @@ static const struct persistent_volume *volume_of(const struct attacher_item *ite
 
 /* ---- writing ---- */
 
-/* The status says why, and when; what it waits for makes it due earlier. */
+/* The status has the reason and the time; an event of what it waits for makes it due earlier. */
 static void fail(struct attacher_item *item, const struct volume_attachment *attachment,
 		 bool detaches, const struct failure *why)
 {
@@ -66,7 +66,7 @@ static void wait_for(struct attacher_item *item, const struct volume_attachment 
 		fail(item, attachment, detaches, why);
 }
 
-/* Another object of the same name has nothing of what the answer says. */
+/* The result does not apply to another object of the same name. */
 static void remember(struct attacher_item *item, const struct volume_attachment *attachment)
 {
 	(void) snprintf(item->uid, sizeof(item->uid), "%s", attachment->object->meta.uid);
@@ -183,7 +183,7 @@ static void sync_leaving(struct attacher_item *item, const struct volume_attachm
 	struct failure why = { .error = 0 };
 
 	if (!metadata_has_finalizer(tree, edit->finalizer))
-		return; /* the driver was never asked: it may go */
+		return; /* the driver was never called: no detach is needed */
 	if (!node_id)
 		node_id = known = attacher_node_id(attacher_of(item), attachment);
 	if (!volume)
@@ -202,7 +202,7 @@ static void sync_leaving(struct attacher_item *item, const struct volume_attachm
 		unpublish(item, attachment, volume, node_id);
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static void describe(const struct csi_reply *reply, struct failure *ret)
 {

@@ -24,14 +24,14 @@ static bool names_claim(const struct persistent_volume *volume,
 	       (volume->claim_uid[0] == '\0' || strcmp(volume->claim_uid, meta->uid) == 0);
 }
 
-/* Bound for good: the uid says which claim of that name is meant. */
+/* Bound for good: the uid identifies the claim of that name. */
 static bool is_claimed_by(const struct persistent_volume *volume,
 			  const struct persistent_volume_claim *claim)
 {
 	return names_claim(volume, claim) && volume->claim_uid[0];
 }
 
-/* ---- answers ---- */
+/* ---- results ---- */
 
 static void answer(struct binding_step *step, enum binding_write write)
 {
@@ -56,8 +56,7 @@ static void pend(struct binding_step *step, const struct persistent_volume_claim
 	answer(step, claim->phase == CLAIM_PENDING ? BINDING_NOTHING : BINDING_CLAIM_PENDING);
 }
 
-/* The phase is written once; the event comes with every look, and the binder leaves out what it has
- * said. */
+/* The phase is written once; the event comes with every sync, and the binder drops repeats. */
 static void lose(struct binding_step *step, const struct persistent_volume_claim *claim,
 		 const char *reason, const char *text)
 {
@@ -65,7 +64,7 @@ static void lose(struct binding_step *step, const struct persistent_volume_claim
 	report(step, "Warning", reason, "%s", text);
 }
 
-/* The first of the writes that is missing; the next look makes the next one. */
+/* The first missing write; the next sync makes the next one. */
 static void bind(struct binding_step *step, const struct persistent_volume_claim *claim,
 		 const struct persistent_volume *volume)
 {
@@ -102,7 +101,7 @@ static bool is_in_tree(const struct storage_class *class)
 	return strncmp(class->provisioner, "kubernetes.io/", strlen("kubernetes.io/")) == 0;
 }
 
-/* Ask the class's provisioner for a volume, once; it says itself why it does not make one. */
+/* Request a volume from the class's provisioner, once; it reports its own errors. */
 static void decide_provision(const struct claim_facts *facts, const char *why,
 			     struct binding_step *step)
 {
@@ -151,7 +150,7 @@ static void decide_unmatched(const struct claim_facts *facts, const char *why,
 	       why);
 }
 
-/* A pod that cannot be here learns why from an event of its own; this says what the claim lacks. */
+/* A pod that cannot be scheduled here has an event of its own; this is about the claim. */
 static void report_waiting(const struct claim_facts *facts, char nearest[VOLUME_WHY_BYTES],
 			   struct binding_step *step)
 {
@@ -169,8 +168,8 @@ static void report_waiting(const struct claim_facts *facts, char nearest[VOLUME_
 	       nearest, why || nearest[0] ? ")" : "");
 }
 
-/* What a scheduler does in a cluster: the first pod that wants the claim decides, and it is here
- * already. A claim that another node was chosen for is that node's. */
+/* What a scheduler does in a cluster: the first pod that wants the claim decides, and it is on this
+ * node. A claim with another selected node belongs to that node. */
 static void decide_delayed(const struct claim_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume_claim *claim = facts->claim;
@@ -338,8 +337,9 @@ static void set_phase(struct binding_step *step, const struct persistent_volume 
 	answer(step, volume->phase == phase ? BINDING_NOTHING : write);
 }
 
-/* No data is deleted here, whatever the policy: a volume whose policy wants it says that it is
- * not done. A provisioned one that is to be deleted waits for its provisioner; nothing recycles. */
+/* No data is deleted here, whatever the policy: a volume whose policy requires it reports that it
+ * is not done. A provisioned one that is to be deleted waits for its provisioner; nothing recycles.
+ * */
 static void reclaim(const struct volume_facts *facts, struct binding_step *step)
 {
 	const struct persistent_volume *volume = facts->volume;
@@ -401,7 +401,7 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
 		return;
 	}
 	if (!claim->volume_name[0]) {
-		/* The claim's own look binds it, unless it cannot. */
+		/* The claim's own sync binds it, unless it cannot. */
 		if (!volume_mode_matches(claim, volume)) {
 			report(ret, "Warning", "VolumeMismatch",
 			       "Cannot bind PersistentVolume \"%s\" to requested "

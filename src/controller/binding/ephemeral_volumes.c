@@ -18,7 +18,7 @@
 
 enum {
 	KEY_BYTES = 512,   /* of a namespace and a name */
-	OWNER_BYTES = 512, /* of who deleted a claim, in words */
+	OWNER_BYTES = 512, /* the client that deleted a claim */
 };
 
 enum { PODS, CLAIMS }; /* its queues */
@@ -142,7 +142,7 @@ static bool is_elsewhere(const struct ephemeral_volumes *controller, const struc
 	return pod->node_name[0] && strcmp(pod->node_name, controller->options.node_name) != 0;
 }
 
-/* One claim at a time: the answer makes the pod due again. */
+/* One claim at a time: the result makes the pod due again. */
 static bool sync_pod(struct work_item *work)
 {
 	struct ephemeral_volumes *controller = work_queue_userdata(work->queue);
@@ -168,7 +168,7 @@ static bool sync_pod(struct work_item *work)
 /* ---- claims whose pod is gone ---- */
 
 enum owner_state {
-	OWNER_OTHER, /* no pod, or nothing is known of it: the claim stays */
+	OWNER_OTHER, /* no pod, or an unknown one: the claim stays */
 	OWNER_PRESENT,
 	OWNER_GONE,
 };
@@ -239,7 +239,8 @@ static void write_note(struct ephemeral_volumes *controller, struct work_item *w
 	work_item_queued(work, r);
 }
 
-/* Who deleted it is written first: the data of its volume goes only with that (binding.h). */
+/* The client that deleted it is recorded first: the data of its volume is deleted only then
+ * (binding.h). */
 static void delete_claim(struct ephemeral_volumes *controller, struct work_item *work,
 			 const struct object *claim, const struct owner *owner)
 {
@@ -336,7 +337,7 @@ static int take_change(const struct store_change *change, void *userdata)
 
 	if (change->object->kind == KIND_POD)
 		return take_pod(change->object, controller);
-	/* Its name is free: a pod may want one of it. */
+	/* Its name is free: a pod may need a claim of that name. */
 	if (change->type == STORE_DELETED)
 		work_queue_walk(controller->base.queues[PODS], work_item_due);
 	return take_claim(change->object, controller);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_capacity - keeps CSIStorageCapacity objects: how much a driver can still make, for each of
+ * csi_capacity - publishes CSIStorageCapacity: how much a driver can still provision, for each of
  * its classes
  *
- * What external-provisioner does with --enable-capacity; the rule is csi_capacity_rule.h. A driver
- * is asked (GetCapacity) when its class or the driver changed and when volumes came, went or grew,
- * or did not fit. What others do to its storage has no event: while a claim of a class waits, the
- * class's figures are never older than a minute. Without a waiting claim nothing wakes up; a figure
- * that is too old then costs a CreateVolume that says so.
+ * What external-provisioner does with --enable-capacity; the rule is csi_capacity_rule.h.
+ * GetCapacity is called when the class or the driver changed and when volumes were created, deleted
+ * or expanded, or did not fit. Other uses of its storage have no event: while a claim of a class
+ * waits, the class's figures are never older than a minute. Without a waiting claim no timer runs;
+ * a stale figure then costs a CreateVolume that fails.
  *
- * An item is a StorageClass, or an object that is left of one. Each look makes one write or one
+ * An item is a StorageClass, or an object that is left of one. Each sync makes one write or one
  * call.
  */
 #include "base/cleanup.h"
@@ -30,7 +30,7 @@ struct capacity_item {
 	struct work_item work; /* the class's name, and the object's */
 	struct csi_call *call;
 	struct csi_capacity_figures figures;
-	bool is_fresh; /* nothing has changed since they were asked for */
+	bool is_fresh; /* nothing has changed since the call */
 };
 
 struct csi_capacity {
@@ -188,7 +188,7 @@ static int read_place(const struct csi_driver *driver, struct csi_map *ret)
 	return r;
 }
 
-/* external-provisioner says nothing of how volumes will be used, but for a mount. */
+/* Like external-provisioner: no access mode, only a mount. */
 static int call(struct capacity_item *item, const struct csi_capacity_facts *facts,
 		struct failure *reterr)
 {
@@ -225,7 +225,7 @@ static int call(struct capacity_item *item, const struct csi_capacity_facts *fac
 	return csi_drivers_call(capacity_of(item)->options.drivers, &request, &item->call, reterr);
 }
 
-/* What changes while the driver answers makes it old again. */
+/* A change during the call makes the figures stale. */
 static void send_get_capacity(struct capacity_item *item, const struct csi_capacity_facts *facts)
 {
 	struct failure why;
@@ -263,7 +263,7 @@ static bool sync_item(struct work_item *work)
 	return csi_capacity_is_wanted(&facts) || facts.object;
 }
 
-/* ---- whose item is due ---- */
+/* ---- which item is due ---- */
 
 static int take_name(struct csi_capacity *capacity, const char *name, bool is_old)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_modifier - has drivers change volumes whose claims name another VolumeAttributesClass
+ * csi_modifier - modifies volumes whose claims name another VolumeAttributesClass
  *
  * What external-resizer does beside resizing: ControllerModifyVolume with the class's parameters,
- * then the volume and the claim say which class the volume has. The rule is claim_modify.h.
+ * then the class is written to volume and claim. The rule is claim_modify.h.
  *
- * An item is a claim. Each look makes one write or one call; that a call succeeded is kept in the
- * item until volume and claim say it, and asked for again after a kill.
+ * An item is a claim. Each sync makes one write or one call; the result of a call is kept in the
+ * item until volume and claim have it, and the call is repeated after a kill.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -72,7 +72,7 @@ static void write_volume(struct modify_item *item, const struct object *volume,
 
 /* ---- what came of it ---- */
 
-/* The volume says it before the claim does: a kill in between asks once more. */
+/* The volume is written before the claim: after a kill in between the call is repeated. */
 static void note_success(struct modify_item *item, const struct object *claim,
 			 const struct persistent_volume *volume)
 {

@@ -2,9 +2,9 @@
 /*
  * csi_node - see csi_node.h; what is changed is decided in csi_node_edit.h
  *
- * A job is done by looking: whatever differs is written, one object at a time, and then it is
- * looked again until nothing differs. So a conflict, an object that others delete, and an entry
- * that has to go before it can come back are all the same loop. It is bounded by attempts.
+ * A job compares and writes what differs, one object at a time, until nothing differs. So a
+ * conflict, an object that others delete, and an entry that is removed before it is added again
+ * take the same loop. Attempts are bounded.
  */
 #include "controller/csi/csi_node.h"
 
@@ -47,11 +47,11 @@ struct csi_node {
 	struct store *store;
 	const char *node_name;
 	struct job *jobs; /* the first one is being done */
-	struct job *kept; /* what CSINode says: done, and not taken back */
+	struct job *kept; /* what CSINode has: done, and not removed again */
 	struct store_watch *watch;
 	sd_event_source *timer;
 	char node_uid[OBJECT_UID_BYTES_MAX + 1]; /* seen last; "": none */
-	bool is_writing; /* an answer of the store is due, maybe after csi_node_free() */
+	bool is_writing; /* a callback of the store is due, maybe after csi_node_free() */
 	bool is_closed;
 };
 
@@ -120,7 +120,7 @@ static void forget_kept(struct csi_node *csi_node, const char *driver)
 	}
 }
 
-/* In case the object is deleted. Without memory it comes back with the next registration. */
+/* In case the object is deleted. Out of memory it is created with the next registration. */
 static void keep(struct csi_node *csi_node, const struct job *done)
 {
 	struct job *job = job_new(JOB_INSTALL, &done->entry);
@@ -203,7 +203,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 		sync_later(csi_node, 0);
 }
 
-/* 1 changed, 0 nothing to change, negative errno. Is asked again with a newer object. */
+/* 1 changed, 0 nothing to change, negative errno. Called again with a newer object. */
 static int edit_tree(const struct csi_node *csi_node, enum object_kind kind, struct cJSON *tree,
 		     struct failure *reterr)
 {
@@ -288,7 +288,7 @@ static int create_csi_node(struct csi_node *csi_node, const struct object *node,
 
 /* ---- sync ---- */
 
-/* Return: 1 a write was queued; 0 the object says what it should; negative errno. */
+/* Return: 1 a write was queued; 0 the object is up to date; negative errno. */
 static int sync_present(struct csi_node *csi_node, const struct object *present,
 			struct failure *reterr)
 {
@@ -309,8 +309,8 @@ static int sync_csi_node(struct csi_node *csi_node, const struct object *node,
 	return csi_node->jobs->kind == JOB_UNINSTALL ? 0 : create_csi_node(csi_node, node, reterr);
 }
 
-/* The Node first when a driver comes, CSINode first when one goes: a reader of an entry there
- * finds the Node complete. */
+/* The Node first when a driver is added, CSINode first when one is removed: a reader of an entry
+ * there finds the Node complete. */
 static int sync_item(struct csi_node *csi_node, struct failure *reterr)
 {
 	const struct job *job = csi_node->jobs;
@@ -374,7 +374,7 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 
 static const struct csi_node_entry none = { .driver = "", .node_id = "" };
 
-/* Jobs look before they write: where nothing is missing they do nothing. */
+/* Jobs compare before they write: without a difference they do nothing. */
 static void restore(struct csi_node *csi_node)
 {
 	const struct job *kept;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_provision_item - what is next for a claim whose volume is not stored; see
- * csi_provision_item.h
+ * csi_provision_item - the next step for a claim without a stored volume; see csi_provision_item.h
  *
- * The claim bears a finalizer from before the first call until it is known what came of the last
- * one. While it is there and a volume is no longer wanted, the same is asked once again: what
- * comes of it is what was left, and is deleted.
+ * The claim has a finalizer from before the first call until the result of the last one is known.
+ * If the volume is no longer wanted by then, CreateVolume is repeated: it returns the volume left
+ * behind, which is deleted.
  */
 #include "controller/csi/csi_provision_item.h"
 
@@ -107,7 +106,7 @@ static void give_back(struct provision_item *item, const char *handle)
 	free(item->unwanted);
 	item->unwanted = strdup(handle);
 	if (!item->unwanted)
-		work_item_failed(&item->work); /* asking once more tells the handle again */
+		work_item_failed(&item->work); /* a repeated call returns the handle again */
 }
 
 static void take_volume(struct provision_item *item, const struct object *claim,
@@ -136,7 +135,7 @@ static void take_volume(struct provision_item *item, const struct object *claim,
 						   on_stored, item));
 }
 
-/* As external-provisioner tells what may still be under way from what is over. */
+/* As external-provisioner separates final errors from those of calls still under way. */
 static void take_failure(struct provision_item *item, const struct object *claim,
 			 const struct csi_reply *reply)
 {
@@ -264,7 +263,8 @@ static void begin(struct provision_item *item, const struct object *claim)
 	provision_add_finalizer(item, claim, FINALIZER_PROVISIONING);
 }
 
-/* What is being cloned stays while it is. Return: true: that has to be written first. */
+/* The source of a clone is protected meanwhile. Return: true: its finalizer must be written first.
+ * */
 static bool protect_source(struct provision_item *item, const struct object *claim)
 {
 	const struct object *source =
@@ -304,7 +304,7 @@ static void delete_unwanted(struct provision_item *item)
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
 	struct failure why;
 
-	/* A secret that went meanwhile may not be needed. */
+	/* A secret that was deleted meanwhile may not be needed. */
 	if (provision_read_secret(item, &item->plan.secrets[CSI_SECRET_PROVISIONER], &secrets,
 				  &why) < 0)
 		log_message(LOG_WARNING, "volume '%s' is deleted without its secret: %s",
@@ -312,7 +312,7 @@ static void delete_unwanted(struct provision_item *item)
 	provision_call_delete(item, item->plan.driver, item->unwanted, &secrets, on_given_back);
 }
 
-/* The node that was selected is gone: another must be. */
+/* The selected node is gone: another must be selected. */
 static bool must_reschedule(const struct provision_item *item, const struct object *claim)
 {
 	const char *node = claim->claim->selected_node;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csi_resizer - has drivers make volumes larger whose claims ask for more
+ * csi_resizer - expands volumes whose claims request more
  *
- * What external-resizer does: ControllerExpandVolume, the volume's new size, and then either the
- * claim's or the node's turn. A driver without EXPAND_VOLUME in its controller and with it on the
- * node is not asked here: its node grows the volume. What cannot grow while it is in use waits. The
- * rule is claim_resize.h.
+ * What external-resizer does: ControllerExpandVolume, the volume's new size, then NodeExpandVolume
+ * or the claim's status. A driver without EXPAND_VOLUME in its controller and with it on the node
+ * is not called here: the node expands the volume. A volume that cannot be expanded online waits.
+ * The rule is claim_resize.h.
  *
- * An item is a claim. Each look makes one write or one call; what a call came to is kept in the
- * item until volume and claim say it, and asked for again after a kill.
+ * An item is a claim. Each sync makes one write or one call; the result of a call is kept in the
+ * item until volume and claim have it, and the call is repeated after a kill.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -26,9 +26,9 @@
 struct resize_item {
 	struct csi_claim_item base;
 	int64_t aim;   /* of the call */
-	int64_t grown; /* what the driver says that the volume has now; 0 nothing new */
+	int64_t grown; /* the size that the driver reported; 0 none */
 	bool on_node;  /* and the node has to do the rest */
-	bool waits;    /* for what resync() tells of */
+	bool waits;    /* for events of resync() */
 };
 
 struct csi_resizer {
@@ -69,7 +69,7 @@ static void write_volume(struct resize_item *item, const struct object *volume, 
 
 /* ---- what came of it ---- */
 
-/* The volume says its size before the claim does: the node compares the two. */
+/* The volume's size is written before the claim's: the node compares the two. */
 static void note_expand(struct resize_item *item, const struct object *claim,
 			const struct persistent_volume *volume)
 {
@@ -281,7 +281,7 @@ static bool sync_item(struct work_item *work)
 
 /* ---- watching ---- */
 
-/* An item only for one that asks for more, or is on its way. */
+/* An item only for a claim that requests more, or is being expanded. */
 static int take_claim(const struct object *object, void *userdata)
 {
 	const struct persistent_volume_claim *claim = object->claim;
@@ -306,7 +306,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	struct csi_resizer *resizer = userdata;
 
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM) {
-		/* Also one that asks for less again: its item may back off. */
+		/* Also for a claim whose request was reduced: its item may back off. */
 		return take_claim(object, resizer);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME) {
 		claim = csi_volume_claim(resizer->options.store, object);

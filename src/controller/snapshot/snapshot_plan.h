@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_plan - what a VolumeSnapshot's content is to be, and what the snapshot says of it; pure
+ * snapshot_plan - the content of a VolumeSnapshot and the snapshot's status; pure
  *
  * As external-snapshotter has it, so that what podvold made can be read by it and the other way
  * round.
@@ -11,7 +11,7 @@
 
 #define LOCAL_SNAPSHOT_DRIVER "podvol/local"
 
-/* Whose snapshots can be taken of it: a CSI driver, or "podvol/local" for a directory that podvold
+/* Which driver takes snapshots of it: a CSI driver, or "podvol/local" for a directory that podvold
  * made; "" none can be taken. */
 const char *snapshot_driver_of(const struct persistent_volume *volume);
 /* What that one calls the volume. */
@@ -45,10 +45,10 @@ enum { GROUP_VOLUMES_MAX = 100 }; /* as external-snapshotter's schema has it */
 
 /**
  * snapshot_check_members - has each volume of a group one snapshot, and are there no others?
- * @content: the group's; says what was asked for
- * @members: the driver's answer
+ * @content: the group's, with the request
+ * @members: the driver's reply
  *
- * Return: 0; -EBADMSG: they are others; -E2BIG: too many were asked for.
+ * Return: 0; -EBADMSG: they are others; -E2BIG: too many requested.
  */
 int snapshot_check_members(const struct volume_snapshot_content *content,
 			   const struct snapshot_member *members, size_t count,
@@ -57,11 +57,11 @@ int snapshot_check_members(const struct volume_snapshot_content *content,
 /* Is it a parameter of snapshotters, and none of the driver's? */
 bool snapshot_is_own_parameter(const char *key);
 
-/* Does the content name this snapshot (its uid is not asked for while it names none)? */
+/* Does the content name this snapshot (its uid is compared only when it has one)? */
 bool snapshot_is_named_by(const struct volume_snapshot_content *content,
 			  const struct object *snapshot);
 
-/* The snapshot with what its content says. @ret: NULL: it says that already. Return: 0; -ENOMEM. */
+/* The snapshot with its content's status. @ret: NULL: unchanged. Return: 0; -ENOMEM. */
 int snapshot_plan_status(const struct volume_snapshot *snapshot,
 			 const struct volume_snapshot_content *content, const struct object **ret);
 /* With an error instead, not ready; the same. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options - mount options as words: joining them, and telling a mount's from a file system's
+ * options - mount options: joining them, and separating those of the mount from those of the file
+ * system
  *
- * libmount's maps say what a word means; nothing of libmount's user-space table (utab) is written
- * or read. Words that only mount(8), fstab or systemd act on ("defaults", "noauto", "x-...") are
+ * libmount's maps define the options; nothing of libmount's user-space table (utab) is written or
+ * read. Options that only mount(8), fstab or systemd act on ("defaults", "noauto", "x-...") are
  * dropped; those that would make mount(8) do something else than mount (loop=, remount) are
  * refused.
  */
@@ -31,7 +32,7 @@ static void words_done(struct words *words)
 	free(words->items);
 }
 
-/* Blanks around a word do not count; empty words are none. */
+/* Blanks around an option and empty options are ignored. */
 static int words_add(struct words *words, const char *text, size_t length)
 {
 	char **items;
@@ -70,7 +71,7 @@ static size_t word_length(const char *text)
 	return (size_t) (at - text);
 }
 
-/* A quote without its pair would swallow the words that follow it, "ro" among them. */
+/* An unpaired quote would swallow the options that follow it, "ro" among them. */
 static bool has_unpaired_quote(const char *text, size_t length)
 {
 	bool quoted = false;
@@ -82,7 +83,7 @@ static bool has_unpaired_quote(const char *text, size_t length)
 
 static int words_add_all(struct words *words, const char *text);
 
-/* Without its quotes, so that its parser refuses the word, but no other word is lost. */
+/* Without its quotes, so that the parser refuses this option and no other is lost. */
 static int words_add_bare(struct words *words, const char *text, size_t length)
 {
 	cleanup_free char *bare = malloc(length + 1);
@@ -117,7 +118,7 @@ static int compare_words(const void *a, const void *b)
 	return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* One string with commas; words that equal the one before are left out. */
+/* One comma-separated string; repeats of the previous option are left out. */
 static char *words_join(const struct words *words)
 {
 	size_t bytes = 1;
@@ -194,7 +195,7 @@ static bool split_atime(unsigned long flag, bool inverted, struct mount_attribut
 	return true;
 }
 
-/* Of the mount alone, and not a file system's word. */
+/* An option of the mount, not of the file system. */
 static bool split_propagation(unsigned long flag, struct mount_attributes *attributes)
 {
 	unsigned long propagation = flag & (MS_SHARED | MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE);
@@ -220,7 +221,7 @@ static bool split_attribute(unsigned long flag, bool inverted, struct mount_attr
 	return false;
 }
 
-/* A word of the kernel's map: 1 used up, 0 the file system's, or -EINVAL. */
+/* An option of the kernel's map: 1 consumed, 0 the file system's, or -EINVAL. */
 static int split_kernel_word(const struct libmnt_optmap *entry, struct mount_attributes *attributes)
 {
 	unsigned long flag = (unsigned long) entry->id;
@@ -239,7 +240,7 @@ static int split_kernel_word(const struct libmnt_optmap *entry, struct mount_att
 	return 0;
 }
 
-/* Words that ask mount(8) for more than a mount; what they say cannot be left undone. */
+/* Options that make mount(8) do more than mount; they cannot be ignored. */
 static bool is_unsupported_word(const char *name, size_t length)
 {
 	static const char *const words[] = { "loop",   "offset",  "sizelimit", "encryption",
@@ -251,7 +252,7 @@ static bool is_unsupported_word(const char *name, size_t length)
 	return strncmp(name, "verity.", 7) == 0;
 }
 
-/* A word of mount(8)'s own map. "user" and "owner" imply what mount(8) makes them imply. */
+/* An option of mount(8)'s own map. "user" and "owner" imply what mount(8) makes them imply. */
 static int split_user_word(const struct libmnt_optmap *entry, const char *name, size_t length,
 			   struct mount_attributes *attributes)
 {
@@ -275,7 +276,7 @@ static const struct libmnt_optmap *find_in_map(int map_id, const char *name, siz
 		size_t bare = strcspn(entry->name, "=[");
 
 		if (entry->name[bare] == '\0' && has_value)
-			continue; /* "ro=recursive" is not the word "ro" */
+			continue; /* "ro=recursive" is not "ro" */
 		if (bare == length && strncmp(entry->name, name, length) == 0)
 			return entry;
 	}
@@ -287,7 +288,7 @@ static bool begins_with(const char *name, size_t length, const char *prefix)
 	return length >= strlen(prefix) && strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* 1 the word is used up, 0 it is the file system's, -EINVAL it cannot be honoured. */
+/* 1 consumed, 0 the file system's, -EINVAL it cannot be honoured. */
 static int split_word(const char *name, size_t length, bool has_value,
 		      struct mount_attributes *attributes)
 {
@@ -342,8 +343,7 @@ int mount_options_split(const char *options, struct mount_attributes *ret_attrib
 		options += *options == ',';
 	}
 
-	/* The words were sorted on their way here, so their order says nothing: the stricter wins.
-	 */
+	/* The options are sorted, so their order means nothing: the stricter one wins. */
 	attributes.clear &= ~(attributes.set & ~(uint64_t) MOUNT_ATTR__ATIME);
 	*ret_data = words_join(&data);
 	if (!*ret_data)

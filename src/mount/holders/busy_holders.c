@@ -2,9 +2,9 @@
 /*
  * busy_holders - who keeps a mount from being unmounted; see busy_holders.h
  *
- * First the mounts that count are listed (busy_mounts.c), then everything that has one of them:
- * what the kernel itself uses by the names it tells, processes by the numbers of mounts. Threads
- * are looked at only where they do not share directories and descriptors with the first one.
+ * First the mounts that count are listed (busy_mounts.c), then everything that uses one of them:
+ * loop devices and swap by name, processes by mount ids. Threads are inspected only where they do
+ * not share directories and descriptors with the first one.
  */
 #include "mount/holders/busy_holders.h"
 
@@ -49,7 +49,7 @@ struct search {
 	bool cut_short;
 };
 
-/* One process while it is looked at. */
+/* One process while it is inspected. */
 struct subject {
 	struct search *search;
 	int process_fd;
@@ -246,7 +246,7 @@ static bool scan_thread(int task_fd, void *userdata)
 	return !is_over(subject->search);
 }
 
-/* It may end at any moment: what is gone holds nothing. */
+/* It may end at any moment: a process that ended holds nothing. */
 static int scan_process(struct search *search, int proc_fd, const char *name)
 {
 	cleanup_close int fd = process_open_directory(proc_fd, name);
@@ -317,7 +317,7 @@ static void note_kernel_use(struct search *search, enum busy_kind kind, const ch
 	append(&search->queries[mount->volume].holders, &holder);
 }
 
-/* By name: asking the device would ask the file system below it. */
+/* By name: opening the device would access the file system below it. */
 static int scan_loop_devices(struct search *search)
 {
 	cleanup_closedir DIR *block = opendir("/sys/block");

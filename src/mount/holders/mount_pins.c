@@ -3,10 +3,10 @@
  * mount_pins - mount namespaces that no process is in, and mounts that are in no namespace; see
  * mount_search.h
  *
- * Both are found by the descriptors, directories and maps of all processes. Of a mount that is in
- * no table the file system must be asked for its device: with no attribute wanted and no server to
- * be asked, which local file systems, tmpfs, NFS, FUSE and Ceph answer from memory. Any other that
- * asks its server keeps this search, and with it the volume, waiting.
+ * Both are found by the descriptors, directories and maps of all processes. For a mount in no table
+ * statx() has to get the device from the file system: without attributes and without a server,
+ * which local file systems, tmpfs, NFS, FUSE and Ceph serve from memory. Any other that contacts
+ * its server delays this search, and with it the volume.
  */
 #include "mount/holders/mount_search.h"
 
@@ -28,7 +28,7 @@
 
 enum {
 	READS_MAX = 16,     /* at a number that stands for another file each time */
-	READS_A_TIME = 256, /* descriptors, after which the clock is looked at */
+	READS_A_TIME = 256, /* descriptors between two reads of the clock */
 };
 
 /* ---- a namespace without a process ---- */
@@ -114,7 +114,7 @@ static void count_time(struct task *task)
 		task->result = r;
 }
 
-/* May more of the process be looked at? One that ended needs no time. */
+/* Is there time for more of the process? One that ended needs none. */
 static bool has_time(struct task *task)
 {
 	int r = 0;
@@ -130,9 +130,9 @@ static bool has_time(struct task *task)
 	return task->result >= 0 && !task->is_cut;
 }
 
-/* What could not be looked at may be what is looked for: of a local user's process that is a reason
- * to keep it, as that user may bring the error about. A link to a file of a server that is away is
- * none: what is unstaged is no such file system, or was not found by its mounts either. */
+/* What could not be inspected may be the volume: for a local user's process that is a reason to
+ * keep it, as that user may cause the error. A link to a file of a server that is away is none:
+ * what is unstaged is no such file system, or was not found by its mounts either. */
 static void note_error(struct task *task, int error, const char *what)
 {
 	error = process_error_of(task->fd, error);
@@ -146,7 +146,7 @@ static void note_error(struct task *task, int error, const char *what)
 	task->is_cut = true;
 }
 
-/* Is the file in the part of its file system that is asked about? Return: as file_within(). */
+/* Is the file in the searched part of its file system? Return: as file_within(). */
 static int is_in_part(const struct mount_holder *asked, int fd)
 {
 	cleanup(directory_query_done) struct directory_query part = { 0 };
@@ -161,9 +161,9 @@ static int is_in_part(const struct mount_holder *asked, int fd)
 	return r < 0 ? r : file_within(part.directory.fd, part.directory.mount_fd, fd);
 }
 
-/* Of a mount in no namespace the kernel does not say which part of a file system it shows: what is
- * asked about is the file that the process has there. A link that leads nowhere any more is of a
- * process that ended or let go. */
+/* The kernel does not report which part of a file system a mount in no namespace shows: the file
+ * that the process has there is compared instead. A dangling link is of a process that ended or
+ * closed it. */
 static bool uses(const struct task *task, size_t holder, const char *link,
 		 struct mount_holder *found)
 {
@@ -221,7 +221,7 @@ static void scan_link(struct task *task, const char *link)
 }
 
 /* Return: true the number stands for another file by now, as a process that opens and closes many
- * has it: look at it again. */
+ * has it: read it again. */
 static bool scan_namespace(struct task *task, int directory_fd, const char *name,
 			   uint64_t mount_namespace)
 {
@@ -292,7 +292,7 @@ static void scan_descriptors(struct task *task)
 	note_error(task, more, "the descriptors");
 }
 
-/* A link is compared with all that is asked about: once is enough. */
+/* A link is compared with all searched volumes at once. */
 static void scan_map(const struct process_map *map, void *userdata)
 {
 	struct task *task = userdata;
@@ -316,8 +316,8 @@ static bool scan_task(int task_fd, void *userdata)
 	return has_time(task);
 }
 
-/* Whose time it takes: that of the user who made its user namespace, or of its own uid in our own.
- */
+/* Who is charged for the time: the user who made its user namespace, or of its own uid in our own.
+ * */
 static void find_owner(struct mount_holder *process, int fd)
 {
 	process->uid = process_uid(fd);
@@ -349,7 +349,7 @@ static int scan_process(struct mount_search *search, int proc_fd, const char *na
 	if (r == -EACCES || r == -EPERM)
 		return 0; /* counted before; nothing of it can be read */
 	if (process_error_is_gone(r) && process_has_ended(fd))
-		return 0; /* a zombie stays for as long as its parent wants */
+		return 0; /* a zombie stays until its parent reaps it */
 	r = 0;
 	process_command(fd, task.found.command);
 	find_owner(&task.found, fd);

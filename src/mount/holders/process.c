@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process - what /proc says of one process or thread; see process.h
+ * process - one process or thread in /proc; see process.h
  *
- * Attributes are never asked for, because some file systems ask their server even when asked not
- * to: the number of a mount is read from what /proc says of a descriptor.
+ * Never calls stat(), because some file systems contact their server even with AT_STATX_DONT_SYNC:
+ * the id of a mount is read from fdinfo.
  */
 #include "mount/holders/process.h"
 
@@ -201,7 +201,7 @@ bool process_has_ended(int process_fd)
 	return r < 0 ? process_error_is_gone(r) : state == 'Z' && threads == 1;
 }
 
-/* One that cannot be looked at may be stuck. */
+/* One that cannot be inspected may be stuck. */
 bool process_is_stuck(int process_fd)
 {
 	cleanup_closedir DIR *threads = NULL;
@@ -227,7 +227,7 @@ bool process_is_stuck(int process_fd)
 
 /* ---- threads and maps ---- */
 
-/* The first thread may have ended while others live on: then nothing is shared with it. */
+/* The first thread may have ended while others run: then nothing is shared with it. */
 static bool shares_all(pid_t pid, pid_t thread)
 {
 	return kcmp(pid, thread, KCMP_FILES, 0, 0) == 0 && kcmp(pid, thread, KCMP_FS, 0, 0) == 0;
@@ -244,7 +244,7 @@ static int has_threads(int process_fd)
 	return st.st_nlink > 3;
 }
 
-/* Return: 1 goes on, 0; else as the calls. */
+/* Return: 1 continue, 0; else the error of the calls. */
 static int visit_thread(int directory_fd, pid_t pid, const char *name,
 			bool (*visit)(int task_fd, void *userdata), void *userdata)
 {

@@ -29,16 +29,15 @@ int path_walk(int root_fd, const char *path, int flags, enum path_policy policy)
 
 /* ---- pod_directory.c ---- */
 
-/* The directory of an orphaned pod, taken away as far as it is empty.
- *
- * kubelet's cleanup of orphaned pod directories (spec: volume manager, 7.1), and more careful:
- * what has content is never removed, but for the hosts file that kubelet itself wrote. Volumes
- * are not looked into: a directory is removed by rmdir or stays. */
+/* The directory of an orphaned pod, removed as far as it is empty.  kubelet's cleanup of orphaned
+ * pod directories (spec: volume manager, 7.1), and more careful: what has content is never removed,
+ * but for the hosts file that kubelet itself wrote. Volumes are not entered: a directory is removed
+ * by rmdir or stays. */
 
 /**
  * pod_directory_clean - remove pods/<uid> with what is empty of it [worker]
  *
- * Looks first, and touches nothing when anything that is to be removed is a mount point or cannot
+ * Checks first, and changes nothing when anything that is to be removed is a mount point or cannot
  * be examined. Then the volumes' directories and the targets of sub-paths go; only when all of them
  * went, what else agents make there: ready files, directories of containers, the hosts file. Each
  * by one rmdir or unlink of a name under a pinned parent; nothing is unmounted.

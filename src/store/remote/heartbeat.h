@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heartbeat - does a server that says nothing still answer?
+ * heartbeat - whether a silent server still responds
  *
- * A watch may be silent for long, and a connection whose other end stopped answering looks the
- * same: TCP is acknowledged by what is in between, or by the kernel of a server that hangs. So when
- * calls are under way and no byte came for some time, "/livez" is asked, which a busy server
- * answers before all else. Without an answer all connections are dropped. Any answer will do; what
- * it says is not judged. Proves nothing of a connection of HTTP/1.1, which a watch has to itself.
- * The loop thread only.
+ * A watch may be silent for long, and a connection to a dead server looks the same: a proxy, or the
+ * kernel of a server that hangs, still acknowledges TCP. So when calls are under way and no byte
+ * came for some time, "/livez" is requested, which a busy server serves first. Without a reply all
+ * connections are dropped; any status counts as a reply. Proves nothing of a connection of
+ * HTTP/1.1, which a watch has to itself. The loop thread only.
  */
 #pragma once
 
 #include "store/remote/http_client.h"
 
 enum {
-	HEARTBEAT_SILENT_MSEC = 60000, /* no byte of any answer */
+	HEARTBEAT_SILENT_MSEC = 60000, /* no byte received */
 	HEARTBEAT_ANSWER_MSEC = 15000, /* until it is there */
 };
 
