@@ -23,6 +23,7 @@ static void mounted(void *userdata, int result, struct podvol_reply *reply)
 {
 	struct waiter *waiter = userdata;
 
+	(void) reply;
 	waiter->call = NULL;
 	(void) puts(result == 0 ? "mounted" : podvol_error(waiter->podvol));
 	(void) sd_event_exit(waiter->event, result < 0);
@@ -33,6 +34,9 @@ static int on_podvol(sd_event_source *source, int fd, uint32_t events, void *use
 	const struct waiter *waiter = userdata;
 	int r = podvol_process(waiter->podvol);
 
+	(void) source;
+	(void) fd;
+	(void) events;
 	return r < 0 ? r : 0;
 }
 
@@ -40,6 +44,8 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 {
 	struct waiter *waiter = userdata;
 
+	(void) source;
+	(void) info;
 	podvol_call_cancel(waiter->call);
 	waiter->call = NULL;
 	(void) puts("cancelled");
