@@ -30,7 +30,7 @@ const struct object *__wrap_store_get(struct store *store, enum object_kind kind
 void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job);
 int __wrap_subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const char *container,
 			    subpaths_fn *done, void *userdata, struct subpath_call **ret);
-void __wrap_subpaths_leave(struct subpath_call *call);
+void __wrap_subpaths_cancel(struct subpath_call *call);
 
 /* ---- what is made up ---- */
 
@@ -85,7 +85,7 @@ int __wrap_subpaths_prepare(struct pod_mounts *owner, const char *pod_uid, const
 	return fake.prepare_result;
 }
 
-void __wrap_subpaths_leave(struct subpath_call *call)
+void __wrap_subpaths_cancel(struct subpath_call *call)
 {
 	assert_ptr_equal(call, &fake);
 	fake.left++;

@@ -43,8 +43,8 @@ int __wrap_statistics_request(struct statistics *statistics, const struct statis
 	return 0;
 }
 
-void __wrap_statistics_leave(struct statistics_call *call);
-void __wrap_statistics_leave(struct statistics_call *call)
+void __wrap_statistics_cancel(struct statistics_call *call);
+void __wrap_statistics_cancel(struct statistics_call *call)
 {
 	assert_ptr_equal(call, &world);
 	world.left++;
