@@ -23,7 +23,7 @@ enum {
 
 /* ---- checks ---- */
 
-static int run_check(struct drift_job *job, struct failure *reterr)
+static int run_mount_check(struct drift_job *job, struct failure *reterr)
 {
 	return job->all ? mount_compare_all(job->known, job->known_count, job->root->path,
 					    job->root_id, &job->seen, reterr)
@@ -105,7 +105,7 @@ static void apply_check(struct drift_job *job)
 		first_check_done(drift, job->result == 0 ? &job->seen : NULL);
 }
 
-static void on_done(struct drift_job *job)
+static void mount_check_done(struct drift_job *job)
 {
 	struct drift_jobs *jobs = job->drift->jobs;
 	uint64_t began_usec = drift_thread_cpu_usec();
@@ -152,9 +152,9 @@ static int copy_known(struct drift_job *job)
 	return 0;
 }
 
-static void begin_check(struct drift_jobs *jobs)
+static void begin_mount_check(struct drift_jobs *jobs)
 {
-	struct drift_job *job = drift_job_new(jobs->drift, run_check, on_done);
+	struct drift_job *job = drift_job_new(jobs->drift, run_mount_check, mount_check_done);
 
 	if (!job) { /* the next change tries again */
 		jobs->drift->checked = true;
@@ -203,12 +203,12 @@ static void schedule(struct drift_jobs *jobs)
 	if (jobs->wanted == CHECK_NONE || jobs->check)
 		return;
 	if (due <= monotonic_usec()) {
-		begin_check(jobs);
+		begin_mount_check(jobs);
 		return;
 	}
 	if (sd_event_source_set_time(jobs->timer, due) < 0 ||
 	    sd_event_source_set_enabled(jobs->timer, SD_EVENT_ONESHOT) < 0)
-		begin_check(jobs);
+		begin_mount_check(jobs);
 }
 
 void drift_request_check(struct drift *drift, enum drift_check check, bool at_once)
