@@ -16,6 +16,28 @@
 
 enum { BODY_DEPTH_MAX = 8 };
 
+/* ---- a call that waits ---- */
+
+int docker_call_wait(struct docker_call *call, enum mount_wait_for what, uint64_t timeout_usec,
+		     void (*done)(void *userdata, int error, const struct failure *why),
+		     void (*abandon)(void *call))
+{
+	const struct mount_wait_request request = {
+		.what = what,
+		.name_space = call->name_space,
+		.name = call->pod_name,
+		.uid = call->uid,
+		.timeout_usec = timeout_usec,
+		.done = done,
+		.userdata = call,
+	};
+	int r = agent_wait_pod(call->agent, &request, &call->wait);
+
+	if (r >= 0)
+		exchange_wait(call->exchange, call, abandon);
+	return r;
+}
+
 /* ---- requests ---- */
 
 struct cJSON *docker_body(struct exchange *exchange)

@@ -50,7 +50,23 @@ void docker_volume_dispatch(struct exchange *exchange);
  */
 int docker_volume_start(struct agent *agent, struct failure *reterr);
 
+/* A mount or an unmount under way. */
+struct docker_call {
+	struct exchange *exchange; /* NULL: the client left */
+	struct agent *agent;
+	struct mount_wait *wait; /* NULL while the store is at work */
+	char pod_name[DOCKER_OBJECT_NAME_BYTES];
+	char name_space[64], uid[64]; /* "": the pod is unknown */
+	bool is_stored;               /* of an unmount: there is a pod to delete */
+	uint64_t deadline_usec;       /* of a mount; monotonic */
+};
+
 /* ---- docker_volume.c: requests and answers ---- */
+
+/* mount_waiters_add() of the call's pod: @done and @abandon get @call. */
+int docker_call_wait(struct docker_call *call, enum mount_wait_for what, uint64_t timeout_usec,
+		     void (*done)(void *userdata, int error, const struct failure *why),
+		     void (*abandon)(void *call));
 
 /* The body; answers and returns NULL when it is none. Freed with json_free(). */
 struct cJSON *docker_body(struct exchange *exchange);

@@ -24,14 +24,6 @@
 /* docker gives up after two minutes. */
 enum { WAIT_USEC = 4000000, WAIT_ALL_USEC = 100000000 };
 
-struct mount_call {
-	struct exchange *exchange; /* NULL: the client left */
-	struct agent *agent;
-	struct mount_wait *wait; /* NULL while the pod is being stored */
-	char name_space[64], pod_name[DOCKER_OBJECT_NAME_BYTES], uid[64];
-	uint64_t deadline_usec; /* monotonic */
-};
-
 /* ---- the end of a call ---- */
 
 static bool is_held(struct agent *agent, const char *uid)
@@ -42,7 +34,7 @@ static bool is_held(struct agent *agent, const char *uid)
 }
 
 /* A mount that was answered stays: this call was a second one for it. */
-static void take_back(const struct mount_call *call)
+static void take_back(const struct docker_call *call)
 {
 	const struct store_key key = { KIND_POD, call->name_space, call->pod_name };
 	const struct store_precondition expected = { .uid = call->uid };
@@ -54,7 +46,7 @@ static void take_back(const struct mount_call *call)
 
 static void call_abandon(void *work)
 {
-	struct mount_call *call = work;
+	struct docker_call *call = work;
 
 	call->exchange = NULL;
 	if (!call->wait)
@@ -64,7 +56,7 @@ static void call_abandon(void *work)
 	free(call);
 }
 
-static void fail_call(struct mount_call *call, const char *text)
+static void fail_call(struct docker_call *call, const char *text)
 {
 	docker_refuse(call->exchange, "%s", text);
 	if (*call->uid)
@@ -74,7 +66,7 @@ static void fail_call(struct mount_call *call, const char *text)
 
 /* ---- mounted ---- */
 
-static int hold(const struct mount_call *call, struct failure *reterr)
+static int hold(const struct docker_call *call, struct failure *reterr)
 {
 	const struct hold_request request = {
 		.name_space = call->name_space,
@@ -89,7 +81,7 @@ static int hold(const struct mount_call *call, struct failure *reterr)
 					       : agent_hold_add(call->agent, &request, id, reterr);
 }
 
-static const struct object *pod_of(const struct mount_call *call)
+static const struct object *pod_of(const struct docker_call *call)
 {
 	const struct object *pod =
 		store_get(agent_store(call->agent), KIND_POD, call->name_space, call->pod_name);
@@ -97,7 +89,7 @@ static const struct object *pod_of(const struct mount_call *call)
 	return pod && strcmp(pod->meta.uid, call->uid) == 0 ? pod : NULL;
 }
 
-static void mounted(struct mount_call *call)
+static void mounted(struct docker_call *call)
 {
 	const struct object *pod = pod_of(call);
 	struct failure why = { .error = 0 };
@@ -115,7 +107,7 @@ static void mounted(struct mount_call *call)
 
 /* ---- waiting ---- */
 
-static bool has_failed(const struct mount_call *call)
+static bool has_failed(const struct docker_call *call)
 {
 	const struct object *pod = pod_of(call);
 	cleanup_json struct cJSON *tree = pod ? agent_view_volumes(call->agent, pod) : NULL;
@@ -124,11 +116,11 @@ static bool has_failed(const struct mount_call *call)
 	return !pod || *json_text(item, "error") != '\0';
 }
 
-static void begin_wait(struct mount_call *call);
+static void begin_wait(struct docker_call *call);
 
 static void on_waited(void *userdata, int error, const struct failure *why)
 {
-	struct mount_call *call = userdata;
+	struct docker_call *call = userdata;
 
 	call->wait = NULL;
 	if (error == 0)
@@ -139,24 +131,12 @@ static void on_waited(void *userdata, int error, const struct failure *why)
 		fail_call(call, why && why->text[0] ? why->text : strerror(-error));
 }
 
-static void begin_wait(struct mount_call *call)
+static void begin_wait(struct docker_call *call)
 {
-	const struct mount_wait_request request = {
-		.what = WAIT_MOUNTED,
-		.name_space = call->name_space,
-		.name = call->pod_name,
-		.uid = call->uid,
-		.timeout_usec = WAIT_USEC,
-		.done = on_waited,
-		.userdata = call,
-	};
-	int r = agent_wait_pod(call->agent, &request, &call->wait);
+	int r = docker_call_wait(call, WAIT_MOUNTED, WAIT_USEC, on_waited, call_abandon);
 
-	if (r < 0) {
+	if (r < 0)
 		fail_call(call, r == -ENOBUFS ? REPLY_BUSY : strerror(-r));
-		return;
-	}
-	exchange_wait(call->exchange, call, call_abandon);
 }
 
 /* ---- the pod ---- */
@@ -164,7 +144,7 @@ static void begin_wait(struct mount_call *call)
 static void on_stored(void *userdata, int error, const struct object *result,
 		      const struct failure *why)
 {
-	struct mount_call *call = userdata;
+	struct docker_call *call = userdata;
 
 	if (error == 0)
 		(void) snprintf(call->uid, sizeof(call->uid), "%s", result->meta.uid);
@@ -191,7 +171,7 @@ static bool is_ours(const struct object *pod, const char *id, const char *boot_i
 	return strcmp(text, boot_id) == 0;
 }
 
-static int store_pod(struct mount_call *call, const struct docker_volume *volume, const char *id,
+static int store_pod(struct docker_call *call, const struct docker_volume *volume, const char *id,
 		     const char *boot_id, struct failure *reterr)
 {
 	struct store *store = agent_store(call->agent);
@@ -213,10 +193,10 @@ static int store_pod(struct mount_call *call, const struct docker_volume *volume
 	return r < 0 ? failed(reterr, r, "cannot store a pod for the mount") : 0;
 }
 
-static struct mount_call *call_new(struct exchange *exchange, const struct docker_volume *volume,
-				   const char *id)
+static struct docker_call *call_new(struct exchange *exchange, const struct docker_volume *volume,
+				    const char *id)
 {
-	struct mount_call *call = exchange_new_work(exchange, sizeof(*call));
+	struct docker_call *call = exchange_new_work(exchange, sizeof(*call));
 
 	if (!call)
 		return NULL;
@@ -228,7 +208,7 @@ static struct mount_call *call_new(struct exchange *exchange, const struct docke
 	return call;
 }
 
-static void begin(struct mount_call *call, const struct docker_volume *volume, const char *id)
+static void begin(struct docker_call *call, const struct docker_volume *volume, const char *id)
 {
 	const struct object *present =
 		store_get(agent_store(call->agent), KIND_POD, call->name_space, call->pod_name);
@@ -252,7 +232,7 @@ void docker_volume_mount(struct exchange *exchange)
 {
 	cleanup_json struct cJSON *body = docker_body(exchange);
 	struct docker_volume volume;
-	struct mount_call *call;
+	struct docker_call *call;
 	const char *id;
 
 	if (!body || !docker_named(exchange, body, &volume))
@@ -278,7 +258,7 @@ struct start {
 
 static void hold_again(struct agent *agent, const struct object *pod)
 {
-	struct mount_call call = { .agent = agent };
+	struct docker_call call = { .agent = agent };
 	struct failure why;
 
 	(void) snprintf(call.name_space, sizeof(call.name_space), "%s", pod->meta.name_space);

@@ -14,19 +14,10 @@
 /* docker gives up after a minute. */
 enum { WAIT_USEC = 50000000 };
 
-struct unmount_call {
-	struct exchange *exchange; /* NULL: the client left while the delete was under way */
-	struct agent *agent;
-	struct mount_wait *wait; /* NULL while the delete is under way */
-	char pod_name[DOCKER_OBJECT_NAME_BYTES];
-	char name_space[64], uid[64]; /* "": the pod is unknown */
-	bool is_stored;
-};
-
 /* What was begun goes on; only the answer is dropped. */
 static void call_abandon(void *work)
 {
-	struct unmount_call *call = work;
+	struct docker_call *call = work;
 
 	call->exchange = NULL;
 	if (!call->wait)
@@ -35,7 +26,7 @@ static void call_abandon(void *work)
 	free(call);
 }
 
-static void end_call(struct unmount_call *call, int error, const char *text)
+static void end_call(struct docker_call *call, int error, const char *text)
 {
 	if (error < 0)
 		docker_refuse(call->exchange, "%s", text && *text ? text : strerror(-error));
@@ -48,7 +39,7 @@ static void end_call(struct unmount_call *call, int error, const char *text)
 
 static int match_stored(const struct object *pod, void *userdata)
 {
-	struct unmount_call *call = userdata;
+	struct docker_call *call = userdata;
 
 	if (strcmp(pod->meta.name, call->pod_name) != 0 || !docker_is_labelled(pod, NULL))
 		return 0;
@@ -59,7 +50,7 @@ static int match_stored(const struct object *pod, void *userdata)
 }
 
 /* Gone from the store, by hand or by an unmount that was not waited for, and mounted still. */
-static void match_mounted(struct unmount_call *call)
+static void match_mounted(struct docker_call *call)
 {
 	cleanup_json struct cJSON *tree = agent_view_volumes(call->agent, NULL);
 
@@ -77,7 +68,7 @@ static void match_mounted(struct unmount_call *call)
 
 /* ---- one step after the other ---- */
 
-static int release(const struct unmount_call *call, struct failure *reterr)
+static int release(const struct docker_call *call, struct failure *reterr)
 {
 	cleanup_json struct cJSON *tree = agent_view_holds(call->agent, call->uid);
 	int r = 0;
@@ -92,36 +83,24 @@ static int release(const struct unmount_call *call, struct failure *reterr)
 
 static void on_waited(void *userdata, int error, const struct failure *why)
 {
-	struct unmount_call *call = userdata;
+	struct docker_call *call = userdata;
 
 	call->wait = NULL;
 	end_call(call, error, why ? why->text : NULL);
 }
 
-static void begin_wait(struct unmount_call *call)
+static void begin_wait(struct docker_call *call)
 {
-	const struct mount_wait_request request = {
-		.what = WAIT_UNMOUNTED,
-		.name_space = call->name_space,
-		.name = call->pod_name,
-		.uid = call->uid,
-		.timeout_usec = WAIT_USEC,
-		.done = on_waited,
-		.userdata = call,
-	};
-	int r = agent_wait_pod(call->agent, &request, &call->wait);
+	int r = docker_call_wait(call, WAIT_UNMOUNTED, WAIT_USEC, on_waited, call_abandon);
 
-	if (r < 0) {
+	if (r < 0)
 		end_call(call, r, NULL);
-		return;
-	}
-	exchange_wait(call->exchange, call, call_abandon);
 }
 
 static void on_deleted(void *userdata, int error, const struct object *result,
 		       const struct failure *why)
 {
-	struct unmount_call *call = userdata;
+	struct docker_call *call = userdata;
 
 	if (!call->exchange)
 		free(call);
@@ -131,7 +110,7 @@ static void on_deleted(void *userdata, int error, const struct object *result,
 		begin_wait(call);
 }
 
-static void begin(struct unmount_call *call)
+static void begin(struct docker_call *call)
 {
 	const struct store_key key = { KIND_POD, call->name_space, call->pod_name };
 	const struct store_precondition expected = { .uid = call->uid };
@@ -156,7 +135,7 @@ void docker_volume_unmount(struct exchange *exchange)
 	cleanup_json struct cJSON *body = docker_body(exchange);
 	const char *name = body ? docker_word(exchange, body, "Name") : NULL;
 	const char *id = name ? docker_word(exchange, body, "ID") : NULL;
-	struct unmount_call *call;
+	struct docker_call *call;
 
 	if (!id)
 		return;
