@@ -4,6 +4,7 @@
  */
 #include "controller/csi/csi_provision_plan.h"
 
+#include "controller/snapshot/snapshot_plan.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_snapshot.h"
 
@@ -113,16 +114,6 @@ static int check_snapshot(const char *name, const struct volume_snapshot *snapsh
 	return 0;
 }
 
-static bool belong_together(const struct volume_snapshot *snapshot,
-			    const struct volume_snapshot_content *content)
-{
-	const struct object_meta *meta = &snapshot->object->meta;
-
-	return strcmp(content->snapshot_namespace, meta->name_space) == 0 &&
-	       strcmp(content->snapshot_name, meta->name) == 0 &&
-	       strcmp(content->snapshot_uid, meta->uid) == 0;
-}
-
 static bool may_change_mode(const struct volume_snapshot_content *content)
 {
 	cleanup_json struct cJSON *tree = object_tree(content->object);
@@ -137,7 +128,8 @@ static int check_content(const struct persistent_volume_claim *claim,
 {
 	const char *name = snapshot->object->meta.name, *mode;
 
-	if (!content || !belong_together(snapshot, content) || !content->snapshot_handle[0])
+	if (!content || !snapshot_is_bound(content, snapshot->object) ||
+	    !content->snapshot_handle[0])
 		return failed_plain(reterr, -EAGAIN,
 				    "the VolumeSnapshot '%s' is not bound to its content", name);
 	if (strcmp(content->driver, driver) != 0)
@@ -190,15 +182,12 @@ int csi_content_source_find(struct store *store, const struct persistent_volume_
 			    struct failure *reterr)
 {
 	const struct data_source *source = &claim->data_source;
+	int r = claim_check_data_source(claim, reterr);
 
 	assert(store && driver && ret);
 	*ret = (struct csi_content){ DATA_SOURCE_NONE, NULL };
-	if (source->kind == DATA_SOURCE_NONE)
-		return 0;
-	if (source->name_space[0] &&
-	    strcmp(source->name_space, claim->object->meta.name_space) != 0)
-		return failed_plain(reterr, -EINVAL,
-				    "a volume cannot be made from something in another namespace");
+	if (source->kind == DATA_SOURCE_NONE || r < 0)
+		return r;
 	if (source->kind == DATA_SOURCE_CLAIM)
 		return find_claim(store, claim, driver, ret, reterr);
 	if (source->kind == DATA_SOURCE_SNAPSHOT)

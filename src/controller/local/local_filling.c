@@ -104,8 +104,7 @@ static int find_snapshot(struct store *store, const struct persistent_volume_cla
 				    "there is no VolumeSnapshot '%s' that is ready", name);
 	object = store_get(store, KIND_VOLUME_SNAPSHOT_CONTENT, "", snapshot->bound_content);
 	content = object ? object->volume_snapshot_content : NULL;
-	if (!content || !snapshot_is_named_by(content, snapshot->object) ||
-	    content->snapshot_uid[0] == '\0')
+	if (!content || !snapshot_is_bound(content, snapshot->object))
 		return failed_plain(reterr, -EAGAIN,
 				    "the VolumeSnapshot '%s' is not bound to its content", name);
 	if (strcmp(content->driver, LOCAL_SNAPSHOT_DRIVER) != 0)
@@ -130,15 +129,12 @@ int local_filling_find(struct store *store, const struct persistent_volume_claim
 		       struct local_filling *ret, struct failure *reterr)
 {
 	const struct data_source *source = &claim->data_source;
+	int r = claim_check_data_source(claim, reterr);
 
 	assert(store && ret);
 	*ret = (struct local_filling){ .volume = NULL };
-	if (source->kind == DATA_SOURCE_NONE)
-		return 0;
-	if (source->name_space[0] &&
-	    strcmp(source->name_space, claim->object->meta.name_space) != 0)
-		return failed_plain(reterr, -EINVAL,
-				    "a volume cannot be made from something in another namespace");
+	if (source->kind == DATA_SOURCE_NONE || r < 0)
+		return r;
 	if (source->kind == DATA_SOURCE_CLAIM)
 		return find_clone(store, claim, ret, reterr);
 	if (source->kind == DATA_SOURCE_SNAPSHOT)

@@ -65,6 +65,11 @@ bool snapshot_is_named_by(const struct volume_snapshot_content *content,
 		strcmp(content->snapshot_uid, snapshot->meta.uid) == 0);
 }
 
+bool snapshot_is_bound(const struct volume_snapshot_content *content, const struct object *snapshot)
+{
+	return content->snapshot_uid[0] && snapshot_is_named_by(content, snapshot);
+}
+
 /* ---- a content ---- */
 
 static const char *secret_parameter(const struct volume_snapshot_class *class, const char *what)

@@ -61,6 +61,10 @@ bool snapshot_is_own_parameter(const char *key);
 bool snapshot_is_named_by(const struct volume_snapshot_content *content,
 			  const struct object *snapshot);
 
+/* The same of one that has the uid. */
+bool snapshot_is_bound(const struct volume_snapshot_content *content,
+		       const struct object *snapshot);
+
 /* The snapshot with its content's status. @ret: NULL: unchanged. Return: 0; -ENOMEM. */
 int snapshot_plan_status(const struct volume_snapshot *snapshot,
 			 const struct volume_snapshot_content *content, const struct object **ret);

@@ -459,7 +459,7 @@ static bool let_content_go(struct snapshot_item *item, const struct volume_snaps
 	const struct object *made = NULL;
 	int r;
 
-	if (!content || !snapshot_is_named_by(content, snapshot->object) || !*content->snapshot_uid)
+	if (!content || !snapshot_is_bound(content, snapshot->object))
 		return false;
 	if (!content->is_being_deleted) {
 		r = object_edit(content->object, mark_deleted, (void *) snapshot, &made, NULL);

@@ -118,3 +118,15 @@ struct data_source data_source_decode(const struct cJSON *spec, struct arena *ar
 		.name = arena_text(arena, source, "name"),
 	};
 }
+
+/* ---- use ---- */
+
+int claim_check_data_source(const struct persistent_volume_claim *claim, struct failure *reterr)
+{
+	const char *name_space = claim->data_source.name_space;
+
+	if (!name_space[0] || strcmp(name_space, claim->object->meta.name_space) == 0)
+		return 0;
+	return failed_plain(reterr, -EINVAL,
+			    "a volume cannot be made from something in another namespace");
+}

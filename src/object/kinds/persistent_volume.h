@@ -171,6 +171,9 @@ struct persistent_volume_claim {
 #define CLAIM_MOVE_NAME_BYTES (4 + OBJECT_UID_BYTES_MAX + 1 + 16 + 1)
 const char *claim_move_name(const struct object *claim, char buffer[CLAIM_MOVE_NAME_BYTES]);
 
+/* Is what its volume is filled from, if anything, in its own namespace? Return: 0; -EINVAL. */
+int claim_check_data_source(const struct persistent_volume_claim *claim, struct failure *reterr);
+
 /* The path that its data are to be moved to; NULL: a class, or nothing. */
 const char *claim_move_path(const struct persistent_volume_claim *claim);
 
