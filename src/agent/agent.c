@@ -449,7 +449,7 @@ static int open_manifests(struct agent *agent, struct failure *reterr)
 		.run_dir = agent->config->run_dir,
 		.settle_usec = MANIFEST_SETTLE_USEC,
 		.ready = agent_on_sources_ready,
-		.refused = agent_on_refused,
+		.record = agent_record_event,
 		.userdata = agent,
 	};
 

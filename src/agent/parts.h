@@ -56,7 +56,6 @@
 
 struct store;
 struct config;
-struct manifest_problem;
 
 /* Order in the loop, first to last, and why. */
 enum agent_priority {
@@ -191,9 +190,6 @@ void agent_close_views(struct agent *agent);
 /* What was unwanted so far may only have been unread: every volume is looked at again. @userdata:
  * the agent. */
 void agent_on_sources_ready(void *userdata);
-/* An event about the object that a document was to be, or else about this node. @userdata: the
- * agent. */
-void agent_on_refused(void *userdata, const struct manifest_problem *problem);
 
 /* ---- claim_controllers.c ---- */
 

@@ -147,66 +147,16 @@ bool agent_explain_ready(const struct agent *agent, struct failure *ret)
 	return volume_rows_explain_untried(&agent->views.tables, ret);
 }
 
-/* ---- manifests, events, version ---- */
-
-/* Names as events may have them; what is no name is why the document was refused. */
-static bool may_be_name(const char *name)
-{
-	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-")] == '\0';
-}
-
-void agent_on_refused(void *userdata, const struct manifest_problem *problem)
-{
-	struct agent *agent = userdata;
-	const char *name_space = *problem->name_space ? problem->name_space : "default";
-	const struct object *stored = NULL;
-	const char *node = agent->config->node_name;
-	struct object about = { .kind = KIND_NODE,
-				.meta = { .name_space = "", .name = node, .uid = node } };
-	char text[EVENT_TEXT_BYTES];
-
-	if (strcmp(problem->kind, kind_row(KIND_POD)->name) == 0 && may_be_name(problem->name) &&
-	    may_be_name(name_space)) {
-		stored = store_get(agent->store, KIND_POD, name_space, problem->name);
-		about.kind = KIND_POD;
-		about.meta = (struct object_meta){ .name_space = name_space,
-						   .name = problem->name,
-						   .uid = "" };
-	}
-	(void) snprintf(text, sizeof(text), "manifest '%s', document at line %u: %s", problem->file,
-			problem->line, problem->text);
-	events_record(agent->events, stored ? stored : &about, "Warning", "FailedValidation", text,
-		      realtime_usec());
-}
-
-static int add_problem(const struct manifest_problem *problem, void *userdata)
-{
-	struct cJSON *item = json_add_object(userdata, NULL);
-	char since[VIEW_TIME_BYTES];
-
-	view_print_time(problem->since_usec, since);
-	(void) json_set_string(item, "file", problem->file);
-	(void) json_set_int(item, "line", problem->line);
-	(void) json_set_string(item, "kind", problem->kind);
-	(void) json_set_string(item, "namespace", problem->name_space);
-	(void) json_set_string(item, "name", problem->name);
-	(void) json_set_string(item, "text", problem->text);
-	(void) json_set_string(item, "since", since);
-	return 0;
-}
+/* ---- manifests, version ---- */
 
 struct cJSON *agent_view_manifests(struct agent *agent)
 {
-	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
-
-	if (agent->manifests)
-		(void) manifest_source_problems(agent->manifests, add_problem, items);
-	return list;
+	return manifest_source_view(agent->manifests);
 }
 
 const char *agent_manifest_file_of(struct agent *agent, const struct object *object)
 {
-	return agent->manifests ? manifest_source_file_of(agent->manifests, object) : NULL;
+	return manifest_source_file_of(agent->manifests, object);
 }
 
 /* What is known of the kube-apiserver, beside the rest. */

@@ -18,9 +18,9 @@
 #include "base/fnv1a.h"
 #include "base/log.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 #include "source/manifest_mark.h"
 #include "state/ledger.h"
-#include "status/view_time.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -436,9 +436,9 @@ int pod_holds_open(struct inuse *inuse, struct failure *reterr)
 static void add_item(const struct inuse *inuse, const struct hold *hold, struct cJSON *items)
 {
 	struct cJSON *item = json_add_object(items, NULL);
-	char since[VIEW_TIME_BYTES], name[PROCESS_NAME_BYTES], key[POD_KEY_BYTES];
+	char since[TIMESTAMP_BYTES], name[PROCESS_NAME_BYTES], key[POD_KEY_BYTES];
 
-	view_print_time(hold->since_usec, since);
+	timestamp_print_milli(hold->since_usec, since);
 	(void) json_set_string(item, "id", hold->id);
 	(void) json_set_string(item, "pod", subject_of(hold, key).pod);
 	(void) json_set_string(item, "podUID", hold->pod_uid);

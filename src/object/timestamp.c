@@ -21,15 +21,25 @@ void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES])
 		text[0] = '\0'; /* a year of more than four digits */
 }
 
-void timestamp_print_micro(uint64_t usec, char text[TIMESTAMP_BYTES])
+static void print_fraction(uint64_t usec, int digits, uint64_t unit, char text[TIMESTAMP_BYTES])
 {
 	size_t length;
 
 	timestamp_print(usec, text);
 	length = strlen(text);
 	if (length > 0)
-		(void) snprintf(text + length - 1, TIMESTAMP_BYTES - length + 1, ".%06uZ",
-				(unsigned int) (usec % USEC_PER_SEC));
+		(void) snprintf(text + length - 1, TIMESTAMP_BYTES - length + 1, ".%0*uZ", digits,
+				(unsigned int) (usec % USEC_PER_SEC / unit));
+}
+
+void timestamp_print_milli(uint64_t usec, char text[TIMESTAMP_BYTES])
+{
+	print_fraction(usec, 3, 1000, text);
+}
+
+void timestamp_print_micro(uint64_t usec, char text[TIMESTAMP_BYTES])
+{
+	print_fraction(usec, 6, 1, text);
 }
 
 static bool is_digit(char c)

@@ -6,8 +6,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "object/json/json.h"
 #include "object/kind.h"
+#include "object/kinds/pod.h"
 #include "object/schema/field.h"
+#include "object/timestamp.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -28,6 +31,39 @@ void manifest_note_name(struct manifest_note *note, const struct document *docum
 		memcpy(note->name_space, document->name_space, sizeof(note->name_space));
 	if (!is_secret || field_check_subdomain(FIELD(NULL, "name"), document->name, NULL) == 0)
 		memcpy(note->name, document->name, sizeof(note->name));
+}
+
+/* Names as events may have them; what is no name is why the document was refused. */
+static bool may_be_name(const char *name)
+{
+	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-")] == '\0';
+}
+
+void manifest_note_report(const struct manifest_note *note, const char *file, struct store *store,
+			  const struct manifest_source_options *options)
+{
+	const char *name_space = *note->name_space ? note->name_space : "default";
+	const char *node = options->node_name;
+	struct object about = { .kind = KIND_NODE,
+				.meta = { .name_space = "", .name = node, .uid = node } };
+	const struct object *stored = NULL;
+	char pod[POD_KEY_BYTES] = "", text[2 * FAILURE_TEXT_BYTES];
+
+	if (strcmp(note->kind, kind_row(KIND_POD)->name) == 0 && *note->name)
+		(void) snprintf(pod, sizeof(pod), "%s/%s", name_space, note->name);
+	(void) snprintf(text, sizeof(text), "manifest '%s', document at line %u: %s", file,
+			note->line, note->text);
+	log_about(LOG_WARNING, &(struct log_subject){ .pod = *pod ? pod : NULL }, "%s", text);
+	if (!options->record)
+		return;
+	if (*pod && may_be_name(note->name) && may_be_name(name_space)) {
+		stored = store_get(store, KIND_POD, name_space, note->name);
+		about.kind = KIND_POD;
+		about.meta = (struct object_meta){ .name_space = name_space,
+						   .name = note->name,
+						   .uid = "" };
+	}
+	options->record(options->userdata, stored ?: &about, "Warning", "FailedValidation", text);
 }
 
 bool manifest_directory_note_set(struct manifest_directory_note *note,
@@ -173,4 +209,20 @@ int manifest_problems_walk(const struct manifest_directory_note *note,
 			r = report_definition(d, &walk);
 	}
 	return r;
+}
+
+int manifest_problem_view(const struct manifest_problem *problem, void *items)
+{
+	struct cJSON *item = json_add_object(items, NULL);
+	char since[TIMESTAMP_BYTES];
+
+	timestamp_print_milli(problem->since_usec, since);
+	(void) json_set_string(item, "file", problem->file);
+	(void) json_set_int(item, "line", problem->line);
+	(void) json_set_string(item, "kind", problem->kind);
+	(void) json_set_string(item, "namespace", problem->name_space);
+	(void) json_set_string(item, "name", problem->name);
+	(void) json_set_string(item, "text", problem->text);
+	(void) json_set_string(item, "since", since);
+	return 0;
 }

@@ -31,6 +31,14 @@ uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct
  * is no name is left out. */
 void manifest_note_name(struct manifest_note *note, const struct document *document);
 
+/* To the journal, and as an event of the object that the document was to be, as far as that is
+ * known, or else of the node. */
+void manifest_note_report(const struct manifest_note *note, const char *file, struct store *store,
+			  const struct manifest_source_options *options);
+
+/* One item of manifest_source_view(). Return: 0. */
+int manifest_problem_view(const struct manifest_problem *problem, void *items);
+
 /* As manifest_source_problems(): the directory first, then the files by name. */
 int manifest_problems_walk(const struct manifest_directory_note *note,
 			   struct manifest_catalog *catalog,

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "object/json/json.h"
 #include "object/kind.h"
 #include "object/kinds/pod.h"
 #include "source/manifest_apply.h"
@@ -215,34 +216,12 @@ static void lose_entry(struct manifest_source *source, struct manifest_entry *en
 	manifest_catalog_remove(&source->catalog, entry);
 }
 
-static void report_note(const struct manifest_source *source, const char *file,
-			const struct manifest_note *note)
-{
-	const struct manifest_problem problem = { .file = file,
-						  .line = note->line,
-						  .kind = note->kind,
-						  .name_space = note->name_space,
-						  .name = note->name,
-						  .text = note->text,
-						  .since_usec = note->since_usec };
-	bool is_pod = strcmp(note->kind, kind_row(KIND_POD)->name) == 0;
-	char pod[POD_KEY_BYTES] = "";
-
-	if (is_pod && *note->name)
-		(void) snprintf(pod, sizeof(pod), "%s/%s",
-				*note->name_space ? note->name_space : "default", note->name);
-	log_about(LOG_WARNING, &(struct log_subject){ .pod = *pod ? pod : NULL },
-		  "manifest '%s', document at line %u: %s", file, note->line, note->text);
-	if (source->options.refused)
-		source->options.refused(source->options.userdata, &problem);
-}
-
 static void report_new_notes(const struct manifest_source *source,
 			     const struct manifest_entry *entry, uint64_t now_usec)
 {
 	for (const struct manifest_note *note = entry->notes; note; note = note->next)
 		if (note->since_usec == now_usec)
-			report_note(source, entry->name, note);
+			manifest_note_report(note, entry->name, source->store, &source->options);
 }
 
 /* To be parsed: what is stored of it is not enough any more. */
@@ -563,9 +542,19 @@ int manifest_source_problems(struct manifest_source *source,
 	return manifest_problems_walk(&source->directory_note, &source->catalog, visit, userdata);
 }
 
+struct cJSON *manifest_source_view(struct manifest_source *source)
+{
+	struct cJSON *list = json_new_object(), *items = json_add_array(list, "items");
+
+	if (source)
+		(void) manifest_source_problems(source, manifest_problem_view, items);
+	return list;
+}
+
 const char *manifest_source_file_of(struct manifest_source *source, const struct object *object)
 {
-	const struct manifest_key *key = manifest_catalog_key(&source->catalog, object);
+	const struct manifest_key *key =
+		source ? manifest_catalog_key(&source->catalog, object) : NULL;
 
 	return key && key->definitions && is_stored_from_manifest(source, key)
 		       ? key->definitions->entry->name

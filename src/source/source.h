@@ -77,8 +77,9 @@ struct manifest_source_options {
 	/* Called when every file present at start has been read and its writes were answered (or
 	 * failed). */
 	void (*ready)(void *userdata);
-	/* Called once for each new problem of a document; NULL: not reported. */
-	void (*refused)(void *userdata, const struct manifest_problem *problem);
+	/* Called once for each new problem of a document; NULL: in the journal alone. */
+	void (*record)(void *userdata, const struct object *about, const char *type,
+		       const char *reason, const char *text);
 	/* Called when the set of problems below changed. */
 	void (*changed)(void *userdata);
 	void *userdata;
@@ -116,8 +117,12 @@ int manifest_source_problems(struct manifest_source *source,
 			     int (*visit)(const struct manifest_problem *problem, void *userdata),
 			     void *userdata);
 
+/* {"items": [{file, line, kind, namespace, name, text, since}]}; the caller's. Accepts NULL: no
+ * items. */
+struct cJSON *manifest_source_view(struct manifest_source *source);
+
 /* A file that still holds this object, or NULL; `podvolctl unmount` of such a pod is refused,
- * naming it. */
+ * naming it. Accepts a @source of NULL. */
 const char *manifest_source_file_of(struct manifest_source *source, const struct object *object);
 
 enum {

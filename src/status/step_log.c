@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 #include "operation/operation.h"
 #include "status/view_time.h"
 
@@ -151,9 +152,9 @@ static void view_stages(const struct kept_step *kept, struct cJSON *tree)
 
 static void view_step(const struct kept_step *kept, struct cJSON *tree)
 {
-	char began[VIEW_TIME_BYTES];
+	char began[TIMESTAMP_BYTES];
 
-	view_print_time(kept->began_usec, began);
+	timestamp_print_milli(kept->began_usec, began);
 	(void) json_set_string(tree, "pod", kept->texts[TEXT_POD]);
 	(void) json_set_string(tree, "podUID", kept->texts[TEXT_POD_UID]);
 	(void) json_set_string(tree, "volume", kept->texts[TEXT_VOLUME]);

@@ -6,24 +6,10 @@
 
 #include "base/clock.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 
 #include <stdio.h>
 #include <time.h>
-
-/* As Kubernetes' MicroTime without its last digits. */
-void view_print_time(uint64_t real_usec, char text[VIEW_TIME_BYTES])
-{
-	time_t seconds = (time_t) (real_usec / USEC_PER_SEC);
-	struct tm calendar;
-	size_t used;
-
-	text[0] = '\0';
-	if (!gmtime_r(&seconds, &calendar))
-		return;
-	used = strftime(text, VIEW_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &calendar);
-	(void) snprintf(text + used, VIEW_TIME_BYTES - used, ".%03uZ",
-			(unsigned int) (real_usec / 1000 % 1000));
-}
 
 /* Tables keep monotonic times; people want the other clock, as it is set now. What is longer ago
  * than 1970 is from then: the clock was set back. */
@@ -46,11 +32,11 @@ void view_print_clock(uint64_t monotonic_time_usec, char text[VIEW_TIME_BYTES])
 
 void view_set_time(struct cJSON *item, const char *key, uint64_t monotonic_time_usec)
 {
-	char text[VIEW_TIME_BYTES];
+	char text[TIMESTAMP_BYTES];
 
 	if (monotonic_time_usec == 0)
 		return;
-	view_print_time(real_time(monotonic_time_usec), text);
+	timestamp_print_milli(real_time(monotonic_time_usec), text);
 	(void) json_set_string(item, key, text);
 }
 

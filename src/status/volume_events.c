@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 #include "operation/operation.h"
 #include "status/view_time.h"
 
@@ -123,13 +124,13 @@ void volume_events_note(void *userdata, const struct operation_ended *ended)
 		volume && result->pod_uid ? actual_find_pod(volume, result->pod_uid) : NULL;
 	const char *type = type_of(result, pod);
 	struct cJSON *tree;
-	char time[VIEW_TIME_BYTES];
+	char time[TIMESTAMP_BYTES];
 
 	assert(events);
 	if (!type)
 		return;
 	tree = json_new_object();
-	view_print_time(realtime_usec(), time);
+	timestamp_print_milli(realtime_usec(), time);
 	(void) json_set_string(tree, "type", type);
 	(void) json_set_string(tree, "time", time);
 	(void) json_set_string(tree, "pod", pod ? pod->pod_key : "");

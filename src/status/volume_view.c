@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "controller/csi/claim_resize.h"
 #include "object/json/json.h"
+#include "object/timestamp.h"
 #include "plugins/plugin.h"
 #include "status/status.h"
 #include "status/size_limits.h"
@@ -49,9 +50,9 @@ static const char *state_of(const struct volume_row *row, bool is_stuck, bool is
 
 static void add_stored_pod(struct cJSON *item, const struct object *pod)
 {
-	char key[POD_KEY_BYTES], created[VIEW_TIME_BYTES];
+	char key[POD_KEY_BYTES], created[TIMESTAMP_BYTES];
 
-	view_print_time(pod->meta.creation_usec, created);
+	timestamp_print_milli(pod->meta.creation_usec, created);
 	(void) json_set_string(item, "pod", pod_key(pod->pod, key));
 	(void) json_set_string(item, "podUID", pod->meta.uid);
 	(void) json_set_string(item, "created", created);
