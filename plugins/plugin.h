@@ -41,8 +41,10 @@ struct plugin_host {
 	const struct token_source *tokens; /* token/token_source.h; NULL: no tokens here */
 };
 
-/* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as the two objects.
- */
+/* Sets allocatable, by root_fd for storage; what stays 0 is not known. And has_selinux. */
+void plugin_host_measure(struct plugin_host *host);
+
+/* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as both objects. */
 struct volume_spec {
 	const char *name;         /* inner name: the PV's, else pod.spec.volumes[].name */
 	const struct object *pv;  /* NULL for inline volumes and for volumes known from disk only */
@@ -221,8 +223,7 @@ struct volume_plugin {
 /**
  * plugin_for_spec - the one plugin that claims a spec
  *
- * Return: 0; -ENOENT no plugin claims it, -ENOTUNIQ several do; the text names the source or the
- * plugins.
+ * Return: 0; -ENOENT no plugin claims it, -ENOTUNIQ several do; the text names source or plugins.
  */
 int plugin_for_spec(const struct volume_spec *spec, const struct volume_plugin **ret,
 		    struct failure *reterr);

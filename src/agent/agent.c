@@ -14,17 +14,11 @@
 #include "base/heap_trim.h"
 #include "base/log.h"
 #include "mount/bind/idmap.h"
-#include "mount/remove/directory_lock.h"
-#include "mount/remove/volume_lock.h"
 #include "other_kubelet.h"
 #include "plugins/payload_cache.h"
 #include "token/token_issuer.h"
 
 #include <assert.h>
-#include <string.h>
-#include <sys/sysinfo.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 enum {
 	HEAP_QUIET_USEC = 1000000,
@@ -33,28 +27,9 @@ enum {
 	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
 	SLOW_USEC = 3000000,      /* a stage that takes longer is reported */
 	MANIFEST_SETTLE_USEC = 500000,
-	RUN_DIR_MODE = 0711, /* sockets and links are reached; who opens it could lock it */
 };
 
 /* ---- the node ---- */
-
-/* 0: unknown, and then a tmpfs has no bound but its own limits. */
-static int64_t memory_bytes(void)
-{
-	struct sysinfo info;
-
-	if (sysinfo(&info) < 0)
-		return 0;
-	return (int64_t) info.totalram * info.mem_unit;
-}
-
-/* Of the file system that disk space of pods comes from. */
-static int64_t storage_bytes(int root_fd)
-{
-	struct statfs fs;
-
-	return fstatfs(root_fd, &fs) == 0 ? (int64_t) fs.f_blocks * fs.f_bsize : 0;
-}
 
 /* Before the lock is tried: a kubelet does not know of it, and works on the same directories. */
 static int open_root(struct agent *agent, struct failure *reterr)
@@ -75,9 +50,6 @@ static int open_root(struct agent *agent, struct failure *reterr)
 		.root_dir = agent->root.path,
 		.root_fd = agent->root.fd,
 		.node_name = agent->config->node_name,
-		.allocatable = { .cpu_millis = sysconf(_SC_NPROCESSORS_ONLN) * 1000,
-				 .memory_bytes = memory_bytes(),
-				 .ephemeral_storage_bytes = storage_bytes(agent->root.fd) },
 		.tool_limit_usec = (uint64_t) agent->config->tool_seconds * USEC_PER_SEC,
 		.mount_table = agent->mounts.table,
 		.own = { .state = agent->config->state_dir,
@@ -85,8 +57,8 @@ static int open_root(struct agent *agent, struct failure *reterr)
 			 .manifests = agent->config->manifest_dir,
 			 .root = agent->root.path,
 			 .allowed = agent->config->volume_paths },
-		.has_selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
 	};
+	plugin_host_measure(&agent->host);
 	if (agent->config->idmapped_fs_group)
 		r = idmap_cache_new(&agent->host.idmaps);
 	if (r < 0)
@@ -97,50 +69,26 @@ static int open_root(struct agent *agent, struct failure *reterr)
 	return 0;
 }
 
-/* A service manager makes these; without one they are made here. */
 static int make_own_directories(struct agent *agent, struct failure *reterr)
 {
-	cleanup_close int state_fd = -EBADF, run_fd = -EBADF;
-
-	state_fd = make_host_directories(agent->config->state_dir, 0700, reterr);
-	if (state_fd < 0)
-		return state_fd;
-	run_fd = make_host_directories(agent->config->run_dir, RUN_DIR_MODE, reterr);
-	return run_fd < 0 ? run_fd : volume_locks_open(agent->config->run_dir, reterr);
+	return own_directories_make(agent->config->state_dir, agent->config->run_dir, reterr);
 }
 
-static int lock_own(const char *path, mode_t mode, const char *kind, struct lock_holder **ret,
-		    struct failure *reterr)
-{
-	cleanup_close int fd = make_host_directories(path, mode, reterr);
-
-	int r = fd < 0 ? fd : directory_check_private(fd, kind, path, reterr);
-
-	return r < 0 ? r : directory_lock(fd, kind, path, ret, reterr);
-}
-
-/* Of the store and of the ledger. */
 static int lock_own_directories(struct agent *agent, struct failure *reterr)
 {
-	int r = lock_own(agent->config->state_dir, 0700, "state", &agent->own.state, reterr);
+	int r = own_directories_lock(&agent->own.locks, agent->config->state_dir,
+				     agent->config->run_dir, reterr);
 
-	if (r >= 0)
-		r = lock_own(agent->config->run_dir, RUN_DIR_MODE, "run", &agent->own.run, reterr);
-	if (r >= 0)
-		store_take_no_locks();
-	return r < 0 ? r : reconstruct_check_mark(agent->config, reterr);
+	if (r < 0)
+		return r;
+	store_take_no_locks();
+	return reconstruct_check_mark(agent->config, reterr);
 }
 
-/* Once they are open: a damaged ledger was moved aside before that. A drain opens no store. */
 static int lock_databases(struct agent *agent, struct failure *reterr)
 {
-	int r = 0;
-
-	if (agent->own.store_dir)
-		r = database_lock(agent->own.store_dir, "store.db", &agent->own.store, reterr);
-	if (r >= 0)
-		r = database_lock(agent->config->run_dir, "ledger.db", &agent->own.ledger, reterr);
-	return r;
+	return own_databases_lock(&agent->own.locks, agent->own.store_dir, agent->config->run_dir,
+				  reterr);
 }
 
 static int start_pools(struct agent *agent, struct failure *reterr)
@@ -571,10 +519,7 @@ struct agent *agent_free(struct agent *agent)
 	mount_table_free(agent->mounts.table);
 	(void) idmap_cache_free(agent->host.idmaps);
 	(void) payload_cache_free(agent->host.payloads);
-	agent->own.ledger = lock_holder_free(agent->own.ledger);
-	agent->own.store = lock_holder_free(agent->own.store);
-	agent->own.run = lock_holder_free(agent->own.run);
-	agent->own.state = lock_holder_free(agent->own.state);
+	own_locks_done(&agent->own.locks);
 	mount_root_done(&agent->root);
 	free(agent->own.store_dir);
 	free(agent);

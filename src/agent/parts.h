@@ -35,6 +35,7 @@
 #include "controller/controller.h"
 #include "controller/csi/csi_controller.h"
 #include "mount/mount.h"
+#include "mount/remove/directory_lock.h"
 #include "operation/operation.h"
 #include "plugins/plugin.h"
 #include "reconcile/reconcile.h"
@@ -143,11 +144,10 @@ struct agent {
 	sd_event_source *turn; /* enabled once whenever something changed */
 	bool sources_complete; /* every source delivered all it has: unmounting is allowed */
 	struct {
-		struct lock_holder *state, *run;    /* of the directories */
-		struct lock_holder *store, *ledger; /* of the databases in them */
-		char *store_dir;                    /* NULL while it is drained */
-		bool ledger_failing;                /* said once, until a commit succeeds */
-		sd_event_source *resync;            /* NULL until it is made */
+		struct own_locks locks;
+		char *store_dir;         /* NULL while it is drained */
+		bool ledger_failing;     /* said once, until a commit succeeds */
+		sd_event_source *resync; /* NULL until it is made */
 		struct heap_trim *heap_trim;
 		uint64_t sync_loops; /* turns that are complete */
 		struct own_tokens tokens;

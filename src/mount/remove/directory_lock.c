@@ -5,7 +5,9 @@
 #include "mount/remove/directory_lock.h"
 
 #include "base/cleanup.h"
+#include "mount/mount.h"
 #include "mount/path/safe_path.h"
+#include "mount/remove/volume_lock.h"
 #include "mount/table/superblock.h"
 
 #include <assert.h>
@@ -17,6 +19,11 @@
 
 /* Where SQLite's locks are in each of its files: pending, reserved and shared ones. */
 enum { SQLITE_LOCKS_START = 0x40000000, SQLITE_LOCKS_LENGTH = 512 };
+
+enum {
+	STATE_DIR_MODE = 0700,
+	RUN_DIR_MODE = 0711, /* sockets and links are reached; who opens it could lock it */
+};
 
 /* The pid as /proc/locks tells; 0 when it does not, as for subvolumes of btrfs. */
 static int owner_of(int fd)
@@ -77,8 +84,8 @@ int directory_lock(int fd, const char *kind, const char *path, struct lock_holde
 	return 0;
 }
 
-int database_lock(const char *directory, const char *name, struct lock_holder **ret,
-		  struct failure *reterr)
+static int database_lock(const char *directory, const char *name, struct lock_holder **ret,
+			 struct failure *reterr)
 {
 	struct flock locks = { .l_type = F_WRLCK,
 			       .l_whence = SEEK_SET,
@@ -87,7 +94,6 @@ int database_lock(const char *directory, const char *name, struct lock_holder **
 	cleanup_close int directory_fd = -EBADF, fd = -EBADF;
 	int r;
 
-	assert(directory && name && ret);
 	directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	fd = directory_fd < 0 ? -1 : openat(directory_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
@@ -105,8 +111,10 @@ int database_lock(const char *directory, const char *name, struct lock_holder **
 	return 0;
 }
 
+/* ---- podvold's own ---- */
+
 /* Who can write there can put a store of their own in place of this one. */
-int directory_check_private(int fd, const char *kind, const char *path, struct failure *reterr)
+static int check_private(int fd, const char *kind, const char *path, struct failure *reterr)
 {
 	struct stat status;
 
@@ -123,4 +131,48 @@ int directory_check_private(int fd, const char *kind, const char *path, struct f
 				    "go-w it, or give --%s-dir another",
 				    kind, path, (unsigned int) (status.st_mode & 07777), kind);
 	return 0;
+}
+
+int own_directories_make(const char *state_dir, const char *run_dir, struct failure *reterr)
+{
+	cleanup_close int state_fd = -EBADF, run_fd = -EBADF;
+
+	state_fd = make_host_directories(state_dir, STATE_DIR_MODE, reterr);
+	if (state_fd < 0)
+		return state_fd;
+	run_fd = make_host_directories(run_dir, RUN_DIR_MODE, reterr);
+	return run_fd < 0 ? run_fd : volume_locks_open(run_dir, reterr);
+}
+
+static int lock_own(const char *path, mode_t mode, const char *kind, struct lock_holder **ret,
+		    struct failure *reterr)
+{
+	cleanup_close int fd = make_host_directories(path, mode, reterr);
+	int r = fd < 0 ? fd : check_private(fd, kind, path, reterr);
+
+	return r < 0 ? r : directory_lock(fd, kind, path, ret, reterr);
+}
+
+int own_directories_lock(struct own_locks *locks, const char *state_dir, const char *run_dir,
+			 struct failure *reterr)
+{
+	int r = lock_own(state_dir, STATE_DIR_MODE, "state", &locks->state, reterr);
+
+	return r < 0 ? r : lock_own(run_dir, RUN_DIR_MODE, "run", &locks->run, reterr);
+}
+
+int own_databases_lock(struct own_locks *locks, const char *store_dir, const char *run_dir,
+		       struct failure *reterr)
+{
+	int r = store_dir ? database_lock(store_dir, "store.db", &locks->store, reterr) : 0;
+
+	return r < 0 ? r : database_lock(run_dir, "ledger.db", &locks->ledger, reterr);
+}
+
+void own_locks_done(struct own_locks *locks)
+{
+	locks->ledger = lock_holder_free(locks->ledger);
+	locks->store = lock_holder_free(locks->store);
+	locks->run = lock_holder_free(locks->run);
+	locks->state = lock_holder_free(locks->state);
 }

@@ -21,26 +21,43 @@
 int directory_lock(int fd, const char *kind, const char *path, struct lock_holder **ret,
 		   struct failure *reterr);
 
-/**
- * database_lock - keep other programs from opening one of our SQLite files [start-up]
- * @name: of the file in @directory, which is there
- *
- * SQLite takes no locks here, because they would outlive the process with a thread that hangs. To
- * others the file would look unused: the last one to close it puts its log into it and removes the
- * log, and what is written to that from then on is lost. So the bytes that SQLite locks are locked
- * for it, by an open file description that goes with the process.
- *
- * Return: 0; -EBUSY another program has it open; else as open(2), fcntl(2), lock_holder_new().
- */
-int database_lock(const char *directory, const char *name, struct lock_holder **ret,
-		  struct failure *reterr);
+/* Of podvold's own; zeroed: none is held. */
+struct own_locks {
+	struct lock_holder *state, *run;    /* the directories */
+	struct lock_holder *store, *ledger; /* the databases in them */
+};
 
 /**
- * directory_check_private - is a directory root's (or this process's user's), and written by no
- * other?
- * @fd:   may be O_PATH
- * @kind: "state", "run": for the message, which names --KIND-dir
+ * own_directories_make - podvold's own, where no service manager made them [start-up]
  *
- * Return: 0; -EPERM it is not; else as fstat(2).
+ * Return: 0; else as make_host_directories() and volume_locks_open(), which is for the second.
  */
-int directory_check_private(int fd, const char *kind, const char *path, struct failure *reterr);
+int own_directories_make(const char *state_dir, const char *run_dir, struct failure *reterr);
+
+/**
+ * own_directories_lock - lock both; each is root's (or this process's user's), and written by no
+ * other [start-up]
+ *
+ * Return: 0; -EPERM it is not, and the message names --state-dir or --run-dir; else as
+ * directory_lock() and fstat(2).
+ */
+int own_directories_lock(struct own_locks *locks, const char *state_dir, const char *run_dir,
+			 struct failure *reterr);
+
+/**
+ * own_databases_lock - keep other programs from opening our SQLite files [start-up]
+ * @store_dir: NULL: no store is open
+ *
+ * SQLite takes no locks here, because they would outlive the process with a thread that hangs. To
+ * others the files would look unused: the last one to close one puts its log into it and removes
+ * the log, and what is written to that from then on is lost. So the bytes that SQLite locks are
+ * locked for it, by an open file description that goes with the process. Once they are open: a
+ * damaged ledger was moved aside before that.
+ *
+ * Return: 0; -EBUSY another program has one open; else as open(2), fcntl(2), lock_holder_new().
+ */
+int own_databases_lock(struct own_locks *locks, const char *store_dir, const char *run_dir,
+		       struct failure *reterr);
+
+/* Lets go of all, the databases first. */
+void own_locks_done(struct own_locks *locks);
