@@ -190,8 +190,6 @@ void csi_step_note_growth(const struct csi_step *step, struct stage_report *repo
 	/* In use, or impossible: trying again at once would end the same. The next set-up tries. */
 	report->grows_later =
 		!report->is_growth_infeasible && caller->code != GRPC_FAILED_PRECONDITION;
-	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s",
-			report->not_grown.text);
 }
 
 /* Whether or not there is a target: what the driver has in its books may be more. */

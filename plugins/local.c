@@ -110,14 +110,10 @@ static void expand(const struct local_mounter *mounter, const struct local_found
 	if (r == 0 && found->kind == LOCAL_IMAGE_FILE)
 		r = local_image_settle(&mounter->source, found->fd, mounter->source_fd,
 				       &report->not_grown);
-	if (r == 0) {
+	if (r == 0)
 		report->grown_bytes = mounter->expand_bytes;
-		return;
-	}
 	report->not_grown.error = r;
-	report->grows_later = true;
-	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s",
-			report->not_grown.text);
+	report->grows_later = r < 0;
 }
 
 /* Other volumes may have the same files, or some of them: their set-ups come before or after. */

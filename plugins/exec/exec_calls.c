@@ -29,8 +29,6 @@ int exec_step_expand(void *data, struct stage_report *report)
 	report->not_grown = call.failure;
 	report->not_grown.error = r;
 	report->grows_later = true;
-	stage_event_add(report, false, "Warning", "VolumeResizeFailed", "%s",
-			report->not_grown.text);
 	return STAGE_NEXT;
 }
 

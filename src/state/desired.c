@@ -356,16 +356,17 @@ void desired_repeat_set_up(struct desired *desired, const char *unique_name, con
 	mark(desired, unique_name);
 }
 
-unsigned int desired_note_expand(struct desired *desired, const char *unique_name,
-				 const char *pod_uid, bool has_grown)
+void desired_note_expand(struct desired *desired, const char *unique_name, const char *pod_uid,
+			 uint64_t failed_usec)
 {
 	struct desired_volume *volume;
 	struct desired_pod *pod = find_pod(desired, unique_name, pod_uid, &volume);
 
 	if (!pod)
-		return 0;
-	pod->node_expand_failures = has_grown ? 0 : pod->node_expand_failures + 1;
-	return pod->node_expand_failures;
+		return;
+	if (pod->node_expand_failures == 0)
+		pod->node_expand_failing_usec = failed_usec;
+	pod->node_expand_failures = failed_usec == 0 ? 0 : pod->node_expand_failures + 1;
 }
 
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name)

@@ -25,6 +25,7 @@ struct desired_pod {
 	uint64_t requested_usec;           /* monotonic; when the mount was first wanted */
 	uint64_t remount_generation;       /* raised by desired_request_remount() */
 	unsigned int node_expand_failures; /* in a row */
+	uint64_t node_expand_failing_usec; /* monotonic: when the first of them was */
 	UT_hash_handle hh;                 /* by pod_uid */
 };
 
@@ -69,9 +70,9 @@ void desired_remove(struct desired *desired, const char *unique_name, const char
 void desired_request_remount(struct desired *desired, const char *unique_name, const char *pod_uid);
 /* The same whatever the plugin requires: a set-up said that it is to be repeated. */
 void desired_repeat_set_up(struct desired *desired, const char *unique_name, const char *pod_uid);
-/* What came of a growth. Return: how many failed in a row for this pod. */
-unsigned int desired_note_expand(struct desired *desired, const char *unique_name,
-				 const char *pod_uid, bool has_grown);
+/* What came of a growth, as the pod's node_expand members. @failed_usec: monotonic; 0: it grew. */
+void desired_note_expand(struct desired *desired, const char *unique_name, const char *pod_uid,
+			 uint64_t failed_usec);
 
 /* Look-ups: borrowed until the table changes; NULL: not there. */
 struct desired_volume *desired_find(const struct desired *desired, const char *unique_name);

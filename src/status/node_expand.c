@@ -13,11 +13,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controller/csi/claim_resize.h"
+#include "events/events.h"
 #include "operation/renewals.h"
 #include "plugins/plugin.h"
+#include "status/view_time.h"
 #include "store/store.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A write under way. */
@@ -117,34 +120,62 @@ void node_expand_step_started(void *userdata, const struct step *step)
 		    step->unique_name);
 }
 
-/* When the set-up is to be repeated: earlier where it is due anyway. */
-static uint64_t retry_usec(unsigned int failures, uint64_t renew_usec)
+/* How long until the set-up is repeated; less where it is due anyway. */
+static uint64_t retry_delay_usec(unsigned int failures, uint64_t renew_usec)
 {
-	uint64_t delay_usec = BACK_OFF_FIRST_USEC;
-	uint64_t due_usec;
+	uint64_t delay_usec = BACK_OFF_FIRST_USEC, now_usec = realtime_usec();
 
 	while (failures-- > 1 && delay_usec < BACK_OFF_MAX_USEC)
 		delay_usec *= 2;
 	if (delay_usec > BACK_OFF_MAX_USEC)
 		delay_usec = BACK_OFF_MAX_USEC;
-	due_usec = realtime_usec() + delay_usec;
-	return renew_usec > 0 && renew_usec < due_usec ? renew_usec : due_usec;
+	if (renew_usec > now_usec && renew_usec - now_usec < delay_usec)
+		return renew_usec - now_usec;
+	return delay_usec;
+}
+
+/* The pod and its claim get the same event, and the journal a line. @retry_usec: monotonic; 0: not
+ * before the next set-up. */
+static void report_failure(const struct node_expand_options *with, const struct desired_pod *pod,
+			   const char *unique_name, const char *why, uint64_t retry_usec)
+{
+	const struct reporter *reporter = with->reporter;
+	const struct object *const about[] = { pod->pod, pod->claim };
+	char key[POD_KEY_BYTES], attempts[ATTEMPT_TEXT_BYTES], text[EVENT_TEXT_BYTES];
+
+	if (retry_usec > 0)
+		attempt_text(pod->node_expand_failures, pod->node_expand_failing_usec, retry_usec,
+			     true, attempts);
+	else
+		(void) snprintf(attempts, sizeof(attempts), "attempt %u, next with the next mount",
+				pod->node_expand_failures);
+	(void) snprintf(text, sizeof(text), "volume '%s' is used at its old size: %s (%s)",
+			pod->outer_names[0], why, attempts);
+	for (size_t i = 0; i < ARRAY_SIZE(about); i++)
+		reporter->record(reporter->userdata, about[i], "Warning", "VolumeResizeFailed",
+				 text);
+	log_about(LOG_WARNING,
+		  &(struct log_subject){ .pod = pod_key(pod->pod->pod, key),
+					 .pod_uid = pod->pod->meta.uid,
+					 .volume = unique_name },
+		  "%s", text);
 }
 
 static void note_failure(const struct node_expand_options *with,
-			 const struct operation_ended *ended, const struct object *claim)
+			 const struct operation_ended *ended, const struct desired_pod *pod,
+			 const char *why)
 {
 	const struct step_result *result = &ended->result;
 	const struct stage_report *report = ended->report;
-	const struct reporter *reporter = with->reporter;
-	unsigned int failures = desired_note_expand(reporter->tables->desired, result->unique_name,
-						    result->pod_uid, false);
+	bool retries = result->error == 0 && report->grows_later;
+	uint64_t now_usec = monotonic_usec(), delay_usec;
 
-	reporter->record(reporter->userdata, claim, "Warning", "VolumeResizeFailed",
-			 report->not_grown.text);
-	if (result->error == 0 && report->grows_later &&
-	    renewals_set(*with->renewals, result->unique_name, result->pod_uid,
-			 retry_usec(failures, report->renew_usec)) < 0)
+	desired_note_expand(with->reporter->tables->desired, result->unique_name, result->pod_uid,
+			    now_usec);
+	delay_usec = retry_delay_usec(pod->node_expand_failures, report->renew_usec);
+	report_failure(with, pod, result->unique_name, why, retries ? now_usec + delay_usec : 0);
+	if (retries && renewals_set(*with->renewals, result->unique_name, result->pod_uid,
+				    realtime_usec() + delay_usec) < 0)
 		report_unwritten(result->unique_name, "out of memory; the next set-up tries");
 }
 
@@ -165,14 +196,16 @@ void node_expand_step_ended(void *userdata, const struct operation_ended *ended)
 		return;
 	if (result->error == 0 && report->grown_bytes > 0) {
 		node_expand.state = CLAIM_RESIZE_DONE;
-		(void) desired_note_expand(desired, result->unique_name, result->pod_uid, true);
+		desired_note_expand(desired, result->unique_name, result->pod_uid, 0);
 		reporter->record(reporter->userdata, pod->claim, "Normal",
 				 "FileSystemResizeSuccessful",
 				 "the volume is as large as it was asked to be");
 	} else if (report->not_grown.error < 0) {
 		node_expand.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
 								 : CLAIM_RESIZE_NODE_FAILED;
-		note_failure(with, ended, pod->claim);
+		(void) failure_append(&node_expand.why, "%s",
+				      advice_clause(report->not_grown.error));
+		note_failure(with, ended, pod, node_expand.why.text);
 	} else {
 		return;
 	}
