@@ -5,6 +5,7 @@
  * As a table for people, or as the daemon wrote it for the runtime that was named: words for a
  * command line come one on each line, ready for "mapfile -t".
  */
+#include "cli/pod_wait.h"
 #include "cli/verb.h"
 
 #include "base/cleanup.h"
@@ -108,6 +109,21 @@ static int show_as(struct cli *cli, const char *pod, unsigned int timeout_msec, 
 	return EXIT_DONE;
 }
 
+static void go_on(struct cli *cli, const char *pod)
+{
+	(void) cli;
+	(void) pod;
+}
+
+/* What follows finds the pod's volumes mounted, or waits for what changed since. */
+static int wait_for(struct cli *cli, char *pod)
+{
+	static const struct pod_waits waits = { .what = PODVOL_MOUNTED, .done = go_on };
+	int status = EXIT_DONE;
+
+	return pod_wait(cli, &(struct pod_list){ &pod, &status, 1 }, &waits);
+}
+
 int verb_mounts(struct cli *cli)
 {
 	const char *format = cli_value(cli, "format") ?: "table";
@@ -123,8 +139,12 @@ int verb_mounts(struct cli *cli)
 	pod = cli_pod(cli, cli->arguments[0]);
 	if (!pod)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
-	if (waits)
-		(void) cli_warn_of_unused(cli, pod);
+	if (waits) {
+		int status = wait_for(cli, pod);
+
+		if (status != EXIT_DONE)
+			return status;
+	}
 	if (strcmp(format, "table") == 0)
 		return show_table(cli, pod, timeout_msec, 0);
 	if (strcmp(format, "wide") == 0)
