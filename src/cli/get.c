@@ -38,6 +38,8 @@ static int want(struct cli *cli, struct get_request *request, const char *word, 
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	request->wanted = grown;
 	grown[request->count] = (struct get_target){ .name = name };
+	if (name) /* before its kind is known: asking for the kinds may be forbidden */
+		cli_about(cli, word, cli->name_space ?: "", name);
 	return kinds_find(cli, word, &grown[request->count++].kind);
 }
 

@@ -3,6 +3,7 @@
  * output - what every verb prints alike: complaints and aligned tables
  */
 #include "cli/output/screen.h"
+#include "cli/verb.h"
 
 #include "base/cleanup.h"
 
@@ -83,8 +84,28 @@ int cli_get_status(int error, int status)
 	return status == STATUS_BAD_REQUEST ? EXIT_USAGE : cli_exit_status(error, status);
 }
 
+/* Of one filter it is known that it is the wrong one. */
+static void about_filter(struct cli *cli)
+{
+	static const char *const filters[] = { "selector", "field-selector" };
+	const char *option = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		if (!verb_option(cli->verb, filters[i]) || !cli_flag(cli, filters[i]))
+			continue;
+		if (option)
+			return;
+		option = filters[i];
+	}
+	if (option)
+		(void) snprintf(cli->about, sizeof(cli->about), "--%s '%s'", option,
+				cli_value(cli, option));
+}
+
 int cli_get_failed(struct cli *cli, int error)
 {
+	if (podvol_status(cli->podvol) == STATUS_BAD_REQUEST)
+		about_filter(cli);
 	(void) cli_failed(cli, error);
 	return cli_get_status(error, podvol_status(cli->podvol));
 }
