@@ -19,6 +19,9 @@ struct cJSON;
 #define LOCAL_PLUGIN_PREFIX "podvol.io/"
 #define LOCAL_PLUGIN        "plugin" /* how it enforces sizes: by itself */
 
+/* Begins the name of a snapshot, and of no volume of an executable plugin. */
+#define LOCAL_SNAPSHOT_PREFIX "snapshot-"
+
 /* podvol/local by a name that a CSIDriver may have, so that a scheduler knows the room. */
 #define LOCAL_DRIVER_NAME "local.podvol.io"
 

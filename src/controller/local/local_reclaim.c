@@ -73,6 +73,11 @@ static int take_plugin(const struct persistent_volume *volume, struct local_plac
 		return failed_plain(reterr, -EINVAL,
 				    "the driver '%s' is not '%s', which this volume was made by",
 				    volume->program.flex->driver, base);
+	if (strncmp(volume->object->meta.name, LOCAL_SNAPSHOT_PREFIX,
+		    strlen(LOCAL_SNAPSHOT_PREFIX)) == 0)
+		return failed_plain(reterr, -EINVAL,
+				    "'%s' is the name of a snapshot: the data is kept",
+				    volume->object->meta.name);
 	ret->base_path = base;
 	(void) snprintf(ret->name, LOCAL_NAME_BYTES, "%s", volume->object->meta.name);
 	return 0;

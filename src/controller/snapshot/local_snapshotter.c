@@ -12,8 +12,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define NAME_PREFIX "snapshot-"
-
 struct local_snapshotter {
 	struct local_provisioner_options options;
 	struct snapshotter *snapshotter;
@@ -47,10 +45,11 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 
 	if ((handle[0] != '/' &&
 	     strncmp(handle, LOCAL_PLUGIN_PREFIX, strlen(LOCAL_PLUGIN_PREFIX)) != 0) ||
-	    slash == handle || strncmp(slash + 1, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+	    slash == handle ||
+	    strncmp(slash + 1, LOCAL_SNAPSHOT_PREFIX, strlen(LOCAL_SNAPSHOT_PREFIX)) != 0)
 		return failed_plain(reterr, -EINVAL,
 				    "'%s' is not a handle of a local snapshot, such as "
-				    "/base/" NAME_PREFIX "UID",
+				    "/base/" LOCAL_SNAPSHOT_PREFIX "UID",
 				    handle);
 	ret->base_path = strndup(handle, (size_t) (slash - handle));
 	ret->name = slash + 1;
