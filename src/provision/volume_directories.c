@@ -126,7 +126,7 @@ static int run_copy(struct directory_job *job, const struct volume_directory *di
 					      .is_snapshot = job->source.is_snapshot,
 					      .is_unused = job->source.is_unused,
 					      .capacity = job->source.capacity };
-	const struct copy_watch watch = { job->source.cancel, &job->copy.progress };
+	const struct copy_watch watch = { job->source.cancel, &job->copy.progress, false };
 
 	copy_begins(&job->copy);
 	if (job->deed == DIRECTORY_SNAPSHOT)

@@ -90,12 +90,17 @@ static int copy_walked(struct copier *copier, const struct tree_walk *walk,
 	cleanup_free char *path = NULL;
 	int r;
 
-	if (entry->other_mount || (entry->directory_fd >= 0 && !entry->before))
+	if ((entry->other_mount && !copier->copy->is_whole) ||
+	    (entry->directory_fd >= 0 && !entry->before))
 		return 0; /* a directory came before its children */
 	path = tree_walk_path(walk, entry);
 	if (!path)
 		return failed(reterr, -ENOMEM, "cannot keep a path");
-	r = copy_entry(copier, entry->before ? entry->directory_fd : entry->fd, path, reterr);
+	if (entry->other_mount)
+		r = failed_plain(reterr, -EBUSY, "something is mounted on it: unmount it");
+	else
+		r = copy_entry(copier, entry->before ? entry->directory_fd : entry->fd, path,
+			       reterr);
 	return r < 0 ? failure_prefix(reterr, "'%.100s'", path) : 0;
 }
 

@@ -175,7 +175,8 @@ static int snapshot_subvolume(int from_fd, int to_fd)
 
 static int copy_tree(int from_fd, int to_fd, const struct copy_watch *watch, struct failure *reterr)
 {
-	const struct tree_copy copy = { from_fd, to_fd, watch->cancel, watch->progress };
+	const struct tree_copy copy = { from_fd, to_fd, watch->cancel, watch->progress,
+					watch->is_whole };
 
 	return from_fd < 0 ? change_mode(to_fd, EMPTY_MODE, reterr) : tree_copy(&copy, reterr);
 }
@@ -371,11 +372,12 @@ static int fill_unchanged(const struct volume_directory *directory, int fd,
 {
 	cleanup(tree_print_done) struct tree_print before = { .late = NULL };
 	cleanup(tree_print_done) struct tree_print after = { .late = NULL };
+	const struct copy_watch whole = { watch->cancel, watch->progress, true };
 	struct timespec since = tree_print_since();
 	int r = print_source(from, &since, watch, &before, reterr);
 
 	if (r == 0)
-		r = fill_from(directory, fd, from, watch, reterr);
+		r = fill_from(directory, fd, from, &whole, reterr);
 	if (r == 0)
 		r = print_source(from, &since, watch, &after, reterr);
 	if (r < 0)

@@ -38,6 +38,7 @@ struct volume_source {
 struct copy_watch {
 	const atomic_bool *cancel;
 	struct copy_progress *progress;
+	bool is_whole; /* as of struct tree_copy; set here for an unused source */
 };
 
 struct volume_snapshot_facts {
@@ -114,9 +115,10 @@ struct tree_copy {
 	int from_fd, to_fd;
 	const atomic_bool *cancel;      /* looked at between portions; may be NULL */
 	struct copy_progress *progress; /* zeroed by its owner before */
+	bool is_whole;                  /* what a mount hides is not left out, but -EBUSY */
 };
 
-/* Return: 0; -ECANCELED; -ENOSPC; else as the calls, with the entry's path. */
+/* Return: 0; -ECANCELED; -ENOSPC; -EBUSY; else as the calls, with the entry's path. */
 int tree_copy(const struct tree_copy *copy, struct failure *reterr);
 
 /* ---- tree_print.c ---- */

@@ -223,7 +223,7 @@ static void there_is_one_device_whoever_asks(void **state)
 /* ---- copies ---- */
 
 static struct copy_progress progress;
-static const struct copy_watch watch = { NULL, &progress };
+static const struct copy_watch watch = { NULL, &progress, false };
 
 static void make_filled(const char *name, const char *capacity, const char *from,
 			const char *from_capacity)

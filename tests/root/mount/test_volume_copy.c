@@ -25,7 +25,7 @@
 static char base[128]; /* longer than one of the sandbox's buffers lives */
 static struct copy_progress progress;
 static atomic_bool cancel;
-static const struct copy_watch watch = { &cancel, &progress };
+static const struct copy_watch watch = { &cancel, &progress, false };
 
 static struct volume_directory directory(const char *name)
 {
