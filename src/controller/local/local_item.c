@@ -126,6 +126,11 @@ static void write_without(struct item *item, const struct object *object, const 
 	work_item_edit(&item->work, object, metadata_remove_annotation, (void *) annotation);
 }
 
+static void write_finished(struct item *item, const struct object *volume)
+{
+	work_item_edit(&item->work, volume, local_move_edit_finished, NULL);
+}
+
 /* ---- what came of an order ---- */
 
 static void on_choice(struct item *item, int error, const struct directory_choice *choice,
@@ -174,7 +179,7 @@ static void on_made(struct item *item, const struct persistent_volume *volume, i
 	if (volume->origin.moved_from[0])
 		local_move_switch(item, volume, claim);
 	else
-		write_without(item, volume->object, ANNOTATION_UNFINISHED);
+		write_finished(item, volume->object);
 }
 
 static void report_made(struct item *item, const struct persistent_volume *volume,
@@ -223,14 +228,14 @@ static void on_unmade(struct item *item, const struct persistent_volume *volume,
 			work_item_failed(&item->work);
 		item->must_go = false;
 		item->is_unmade = true;
-		work_item_delete(&item->work, volume->object);
+		volume_finalizer_forget(&item->work, volume->object);
 		return;
 	}
 	if (error == -EALREADY) {
 		if (item->must_go)
 			work_item_failed(&item->work); /* its settling failed: once more */
 		else
-			write_without(item, volume->object, ANNOTATION_UNFINISHED);
+			write_finished(item, volume->object);
 		item->must_go = false;
 		return;
 	}
@@ -495,14 +500,16 @@ static void sync_unfinished(struct item *item, const struct persistent_volume *v
 	bool wanted = claim && !volume->object->meta.deletes && !item->must_go &&
 		      is_wanted_here(provisioner_of(item), claim, class);
 
-	if (volume->object->meta.deletes && item->is_unmade)
+	if (volume->object->meta.deletes && item->is_unmade) {
+		volume_finalizer_forget(&item->work, volume->object);
 		return; /* it only waits for finalizers */
+	}
 	if (wanted && work_item_backs_off(&item->work))
 		return;
 	if (volume->origin.moved_from[0] && claim &&
 	    strcmp(claim->claim->volume_name, item->work.name) == 0) {
 		item->is_finishing = true; /* a kill came between the last two writes of a move */
-		write_without(item, volume->object, ANNOTATION_UNFINISHED);
+		write_finished(item, volume->object);
 		return;
 	}
 	if (wanted && plan(item, claim, class) == 0 && is_apart(item, volume, claim))

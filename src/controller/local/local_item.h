@@ -131,6 +131,9 @@ void local_move_switch(struct item *item, const struct persistent_volume *volume
 void local_move_call_off(struct local_provisioner *provisioner, const struct object *volume);
 /* It cannot be moved: nothing has changed. */
 void local_move_refuse(struct item *item, const struct object *claim, const char *why);
+/* For object_edit(): the volume is whole. That of a move is free of its finalizer, by which a
+ * deletion meanwhile waited until the copy was taken back. */
+int local_move_edit_finished(struct cJSON *tree, void *userdata);
 
 /* ---- local_expand.c ---- */
 

@@ -356,8 +356,13 @@ static int edit_claim(struct cJSON *tree, void *userdata)
 			json_copy(json_get_path(volume, "spec.capacity")));
 }
 
-static int edit_to(struct cJSON *tree, void *userdata)
+int local_move_edit_finished(struct cJSON *tree, void *userdata)
 {
+	const struct cJSON *annotations = json_get_path(tree, "metadata.annotations");
+
+	if (json_get(annotations, ANNOTATION_MOVED_FROM) &&
+	    metadata_remove_finalizer(tree, (void *) FINALIZER_PROVISIONER) < 0)
+		return -ENOMEM;
 	return metadata_remove_annotation(tree, (void *) ANNOTATION_UNFINISHED);
 }
 
@@ -398,6 +403,6 @@ void local_move_switch(struct item *item, const struct persistent_volume *volume
 	if (r == 0)
 		r = queue(item, claim, edit_claim, &move);
 	if (r == 0)
-		r = queue(item, volume->object, edit_to, &move);
+		r = queue(item, volume->object, local_move_edit_finished, &move);
 	work_item_queued(&item->work, r);
 }

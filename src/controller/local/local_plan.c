@@ -245,7 +245,8 @@ static void start_volume(const struct local_sources *sources, struct local_plan 
 				     sources->request->claim->volume_name);
 	if (sources->request->in_cluster)
 		local_set_annotation(plan, ANNOTATION_MARKED_BY, "claim");
-	if (sources->request->in_cluster && class->reclaim_policy == RECLAIM_DELETE)
+	if (sources->request->move_name ||
+	    (sources->request->in_cluster && class->reclaim_policy == RECLAIM_DELETE))
 		(void) metadata_add_finalizer(plan->volume, (void *) FINALIZER_PROVISIONER);
 	spec = json_ensure_object(plan->volume, "spec");
 	(void) json_set(spec, "accessModes", json_copy(json_get(asked, "accessModes")));
