@@ -243,6 +243,28 @@ static int refuse_source(const struct cJSON *spec, const char *field, const char
 			    source);
 }
 
+/* Root would make a directory where it says. */
+static int check_move(const char *to, const char *metadata, struct failure *reterr)
+{
+	if (to[0] != '/')
+		return 0;
+	return failed_plain(reterr, -EACCES,
+			    "%s.annotations." ANNOTATION_MOVE_TO
+			    ": Forbidden: role edit may name a class, and no path",
+			    metadata);
+}
+
+static int check_template(const struct cJSON *volume, const char *field, struct failure *reterr)
+{
+	static const char path[] = "ephemeral.volumeClaimTemplate.metadata";
+	const struct cJSON *metadata = json_get_path(volume, path);
+	char name[128];
+
+	(void) snprintf(name, sizeof(name), "%s.%s", field, path);
+	return check_move(json_text(json_get(metadata, "annotations"), ANNOTATION_MOVE_TO), name,
+			  reterr);
+}
+
 static int check_pod(unsigned int rights, const struct cJSON *spec, struct failure *reterr)
 {
 	const struct cJSON *volumes = json_get(spec, "volumes");
@@ -262,6 +284,8 @@ static int check_pod(unsigned int rights, const struct cJSON *spec, struct failu
 			r = refuse_source(at, field, "nfs", reterr);
 		if (r == 0)
 			r = refuse_source(at, field, "flexVolume", reterr);
+		if (r == 0)
+			r = check_template(at, field, reterr);
 	}
 	return r;
 }
@@ -307,16 +331,6 @@ static int check_volume(unsigned int rights, const struct cJSON *tree, struct fa
 	return r < 0 ? r : check_csi(json_get(spec, "csi"), reterr);
 }
 
-/* Root would make a directory where it says. */
-static int check_claim(const struct persistent_volume_claim *claim, struct failure *reterr)
-{
-	if (!claim_move_path(claim))
-		return 0;
-	return failed_plain(reterr, -EACCES,
-			    "metadata.annotations." ANNOTATION_MOVE_TO
-			    ": Forbidden: role edit may name a class, and no path");
-}
-
 int authorize_name(unsigned int rights, const char *verb, const struct object *object,
 		   struct failure *reterr)
 {
@@ -345,7 +359,7 @@ int authorize_object(unsigned int rights, const struct object *object, struct fa
 	if (r < 0)
 		return r;
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM && !(rights & RIGHT_HOST))
-		return check_claim(object->claim, reterr);
+		return check_move(object->claim->move_to, "metadata", reterr);
 	if ((rights & RIGHTS_ALL) == RIGHTS_ALL ||
 	    (object->kind != KIND_POD && object->kind != KIND_PERSISTENT_VOLUME))
 		return 0;

@@ -134,6 +134,11 @@ static void test_names(void **state)
 	"\"}},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{"         \
 	"\"storage\":\"1Gi\"}}}}"
 
+#define TEMPLATE(to)                                                                               \
+	POD("\"ephemeral\":{\"volumeClaimTemplate\":{\"metadata\":{\"annotations\":{"              \
+	    "\"podvol.io/move-to\":\"" to "\"}},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"    \
+	    "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}}")
+
 static void test_contents(void **state)
 {
 	static const struct {
@@ -163,6 +168,8 @@ static void test_contents(void **state)
 		{ ANNOTATED("\"a\":\"b\"", CSI), NULL },
 		{ MOVED("fast"), NULL },
 		{ MOVED("/etc"), "metadata.annotations.podvol.io/move-to" },
+		{ TEMPLATE("fast"), NULL },
+		{ TEMPLATE("/etc"), "spec.volumes[1].ephemeral.volumeClaimTemplate.metadata" },
 	};
 	const struct json_limits limits = { .bytes = 4096, .depth = 16 };
 
