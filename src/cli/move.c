@@ -162,6 +162,19 @@ static int check_volume(struct move *move, const struct cJSON *claim, struct cJS
 	return check_users(move);
 }
 
+/* One move of a claim at a time: else the first command reports the end of the second. */
+static int check_moving(struct move *move, const struct cJSON *claim)
+{
+	const char *to = annotation(claim, MOVE_TO);
+
+	if (!*to || strcmp(to, move->to) == 0)
+		return EXIT_DONE;
+	return cli_end(move->cli, EXIT_FAILED,
+		       "claim '%s/%s' is being moved to '%s': wait, or call that off by "
+		       "'podvolctl annotate pvc %s " MOVE_TO "-'",
+		       move->space, move->name, to, move->name);
+}
+
 /* ---- asking and waiting ---- */
 
 static int ask(const struct move *move, const struct cJSON *claim)
@@ -288,6 +301,8 @@ static int run(struct move *move)
 		status = find_claim(move);
 	if (status == EXIT_DONE)
 		status = get_tree(move->cli, move->path, &claim);
+	if (status == EXIT_DONE)
+		status = check_moving(move, claim);
 	if (status == EXIT_DONE)
 		status = check_class(move, claim, &class);
 	if (status == EXIT_DONE)
