@@ -366,26 +366,26 @@ int local_move_edit_finished(struct cJSON *tree, void *userdata)
 	return metadata_remove_annotation(tree, (void *) ANNOTATION_UNFINISHED);
 }
 
-static int queue(struct item *item, const struct object *object,
-		 int (*edit)(struct cJSON *tree, void *userdata), struct move *move)
+/* In their order. */
+enum { WRITE_FROM, WRITE_CLAIM, WRITE_TO, WRITE_COUNT };
+
+struct move_write {
+	const struct object *object, *made;
+	int (*edit)(struct cJSON *tree, void *userdata);
+};
+
+static int queue(struct item *item, const struct move_write *writes, size_t at)
 {
+	const struct object *object = writes[at].object;
 	const struct store_precondition seen = {
 		.uid = object->meta.uid,
 		.resource_version = object->meta.resource_version,
-		.follows = object != move->from->object,
-		.ends_move = object == move->claim,
+		.follows = at != WRITE_FROM,
+		.ends_move = at == WRITE_CLAIM,
 	};
-	bool is_last = object == move->to->object;
-	cleanup_object const struct object *made = NULL;
-	struct failure why = { .error = 0 };
-	int r = object_edit(object, edit, move, &made, &why);
+	bool is_last = at == WRITE_TO;
 
-	if (r < 0) {
-		log_message(LOG_WARNING, "claim '%s' cannot be moved yet: %s",
-			    move->claim->meta.name, why.error ? why.text : "out of memory");
-		return r;
-	}
-	return store_update(provisioner_of(item)->options.store, made, &seen,
+	return store_update(provisioner_of(item)->options.store, writes[at].made, &seen,
 			    is_last ? work_item_written : NULL, is_last ? item : NULL);
 }
 
@@ -393,16 +393,27 @@ void local_move_switch(struct item *item, const struct persistent_volume *volume
 		       const struct object *claim)
 {
 	struct move move = { .claim = claim, .to = volume };
+	struct move_write writes[WRITE_COUNT] = {
+		[WRITE_CLAIM] = { claim, NULL, edit_claim },
+		[WRITE_TO] = { volume->object, NULL, local_move_edit_finished },
+	};
 	struct failure why = { .error = 0 };
-	int r;
+	int r = 0;
 
 	assert(volume->origin.is_unfinished && volume->origin.moved_from[0]);
 	if (find(item, claim, &move, &why) < 0)
 		return; /* the next sync refuses it */
-	r = queue(item, move.from->object, edit_from, &move);
-	if (r == 0)
-		r = queue(item, claim, edit_claim, &move);
-	if (r == 0)
-		r = queue(item, volume->object, local_move_edit_finished, &move);
+	writes[WRITE_FROM] = (struct move_write){ move.from->object, NULL, edit_from };
+	/* None is queued unless each can be made: the old volume would be marked as moved. */
+	for (size_t i = 0; r == 0 && i < WRITE_COUNT; i++)
+		r = object_edit(writes[i].object, writes[i].edit, &move, &writes[i].made, &why);
+	if (r < 0)
+		log_message(LOG_WARNING, "claim '%s/%s' cannot be moved yet: %s",
+			    claim->meta.name_space, claim->meta.name,
+			    why.error ? why.text : "out of memory");
+	for (size_t i = 0; r == 0 && i < WRITE_COUNT; i++)
+		r = queue(item, writes, i);
+	for (size_t i = 0; i < WRITE_COUNT; i++)
+		(void) object_unref(writes[i].made);
 	work_item_queued(&item->work, r);
 }
