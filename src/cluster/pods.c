@@ -493,6 +493,7 @@ static int list_again(struct pods *pods)
 		.client = cluster->client,
 		.kind = kind_row(KIND_POD),
 		.path = "/api/v1/pods",
+		.is_selective = true,
 		.newest = pods->newest,
 		.has_no_watch_list = &cluster->has_no_watch_list,
 		.begin_list = begin_list,
@@ -502,13 +503,10 @@ static int list_again(struct pods *pods)
 		.failed = on_failed,
 		.userdata = pods,
 	};
-	cleanup_free char *selector = NULL;
+	char selector[CLUSTER_PATH_BYTES];
 
-	if (asprintf(&selector, "fieldSelector=spec.nodeName%%3D%s", cluster->options.node_name) <
-	    0) {
-		selector = NULL;
-		return -ENOMEM;
-	}
+	(void) snprintf(selector, sizeof(selector), "fieldSelector=spec.nodeName%%3D%s",
+			cluster->options.node_name);
 	options.selector = selector;
 	return list_watch_new(&options, &pods->list_watch);
 }

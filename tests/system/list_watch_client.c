@@ -93,6 +93,7 @@ static void begin(const struct client *client, char **words)
 					      .kind = kind_of(words[1], words[0]),
 					      .path = words[1],
 					      .selector = words[2],
+					      .is_selective = strstr(words[2], "spec.nodeName"),
 					      .begin_list = begin_list,
 					      .take = take,
 					      .end_list = end_list,

@@ -207,8 +207,9 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             self.hang_up()
         elif fault == "html":
             self.answer(404, b"<html>not found</html>", "text/html")
-        elif fault == "half":
-            self.answer(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []}, cut=9)
+        elif fault in ("half", "stale"):
+            self.answer(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": []},
+                        **({"cut": 9} if fault == "half" else {}))
         else:
             self.refuse(fault, "Unauthorized" if fault == 401 else "NotFound" if fault == 404 else "Fault", "a fault of the test")
 

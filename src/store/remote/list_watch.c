@@ -2,8 +2,8 @@
 /*
  * list_watch - one call at a time: a page, the next page, the watch; or a pause before the next
  *
- * What comes next is in two texts: without a version a list is due, from its first page or where
- * @next says, or a watch that begins with initial events; with one, a watch.
+ * What comes next is in two texts: without a version a list is due, whole, or from its first page
+ * or where @next says, or a watch that begins with initial events; with one, a watch.
  */
 #include "store/remote/list_watch.h"
 
@@ -17,7 +17,9 @@
 #include <sys/random.h>
 
 enum call_kind {
-	CALL_PAGE,    /* of a list */
+	CALL_CACHED,  /* a list not older than the newest version that was seen, whole */
+	CALL_WHOLE,   /* as new as etcd */
+	CALL_PAGE,    /* of such a list */
 	CALL_INITIAL, /* a watch whose initial events are not over */
 	CALL_WATCH,
 };
@@ -27,8 +29,9 @@ struct list_watch {
 	char *path; /* with '?', and the selector with '&' */
 	sd_event_source *timer;
 	struct http_call *call;
-	enum call_kind kind;                     /* of the call */
-	bool by_pages;                           /* the next list: initial events failed */
+	enum call_kind kind; /* of the call */
+	enum call_kind
+		list_kind; /* the next list, unless it is initial events, or no version known */
 	char version[SERVER_VERSION_BYTES];      /* to watch from; "": a list is due */
 	char list_version[SERVER_VERSION_BYTES]; /* of the list's first page; "" before it */
 	char next[SERVER_CONTINUE_BYTES];
@@ -79,13 +82,21 @@ static void forget(struct list_watch *list_watch)
  * in the way of one of them. */
 static void fail(struct list_watch *list_watch, int status, const struct failure *why)
 {
-	list_watch->by_pages = list_watch->kind == CALL_INITIAL;
+	list_watch->list_kind = list_watch->kind == CALL_CACHED ? CALL_WHOLE
+				: list_watch->kind == CALL_WHOLE || list_watch->kind == CALL_INITIAL
+					? CALL_PAGE
+					: CALL_CACHED;
 	list_watch->options.failed(list_watch->options.userdata, status, why);
+}
+
+static uint64_t number_of(const char *version)
+{
+	return strtoull(version, NULL, 10);
 }
 
 static bool saw(struct list_watch *list_watch, const char *version)
 {
-	uint64_t number = strtoull(version, NULL, 10);
+	uint64_t number = number_of(version);
 
 	if (number < list_watch->newest)
 		return false;
@@ -127,10 +138,10 @@ static void end_list(struct list_watch *list_watch)
 {
 	bool went_back = !saw(list_watch, list_watch->list_version);
 
-	list_watch->newest = strtoull(list_watch->list_version, NULL, 10);
+	list_watch->newest = number_of(list_watch->list_version);
 	memcpy(list_watch->version, list_watch->list_version, SERVER_VERSION_BYTES);
 	list_watch->list_version[0] = '\0';
-	list_watch->by_pages = false;
+	list_watch->list_kind = CALL_CACHED;
 	went_well(list_watch);
 	list_watch->options.end_list(list_watch->options.userdata, went_back);
 }
@@ -151,9 +162,21 @@ static int take_page(struct list_watch *list_watch, const struct http_answer *an
 		return failed_plain(reterr, -EPROTO,
 				    "the pages of the list are of resourceVersions %s and %s",
 				    list_watch->list_version, page.version);
+	if (list_watch->kind == CALL_CACHED && number_of(page.version) < list_watch->newest)
+		return failed_plain(reterr, -EPROTO,
+				    "resourceVersion %" PRIu64 " was asked for, and %s came",
+				    list_watch->newest, page.version);
+	if (list_watch->kind != CALL_PAGE && page.next[0])
+		return failed_plain(reterr, -EPROTO, "a part of a whole list came");
 	memcpy(list_watch->list_version, page.version, sizeof(page.version));
 	memcpy(list_watch->next, page.next, sizeof(page.next));
 	return 0;
+}
+
+/* The usual answer where no pod of the cluster changed since a list of etcd: no failure. */
+static bool lacks_version(const struct http_answer *answer)
+{
+	return !answer->error && (answer->status == 400 || is_unknown_version(answer->status));
 }
 
 static void list_done(void *userdata, const struct http_answer *answer)
@@ -163,6 +186,11 @@ static void list_done(void *userdata, const struct http_answer *answer)
 
 	list_watch->call = NULL;
 	list_watch->shares_connection = answer->is_multiplexed;
+	if (list_watch->kind == CALL_CACHED && lacks_version(answer)) {
+		list_watch->list_kind = CALL_WHOLE;
+		call_next(list_watch);
+		return;
+	}
 	if (answer->error || answer->status != 200) {
 		take_refusal(list_watch, answer);
 		return;
@@ -326,12 +354,19 @@ static void escape(const char *text, char *to)
 static char *list_path(const struct list_watch *list_watch)
 {
 	char next[3 * SERVER_CONTINUE_BYTES], *path;
+	int r;
 
 	escape(list_watch->next, next);
-	if (asprintf(&path, "%slimit=%d%s%s", list_watch->path, LIST_WATCH_PAGE,
-		     *next ? "&continue=" : "", next) < 0)
-		return NULL;
-	return path;
+	if (list_watch->kind == CALL_CACHED)
+		r = asprintf(&path,
+			     "%sresourceVersion=%" PRIu64 "&resourceVersionMatch=NotOlderThan",
+			     list_watch->path, list_watch->newest);
+	else if (list_watch->kind == CALL_WHOLE)
+		r = asprintf(&path, "%s", list_watch->path);
+	else
+		r = asprintf(&path, "%slimit=%d%s%s", list_watch->path, LIST_WATCH_PAGE,
+			     *next ? "&continue=" : "", next);
+	return r < 0 ? NULL : path;
 }
 
 static char *watch_path(const struct list_watch *list_watch, uint64_t seconds)
@@ -364,9 +399,13 @@ static enum call_kind next_kind(const struct list_watch *list_watch)
 
 	if (list_watch->version[0])
 		return CALL_WATCH;
-	if (!has_no_watch_list || *has_no_watch_list || list_watch->by_pages)
+	if (list_watch->list_kind == CALL_CACHED && has_no_watch_list && !*has_no_watch_list)
+		return CALL_INITIAL;
+	if (!list_watch->options.is_selective)
 		return CALL_PAGE;
-	return CALL_INITIAL;
+	return list_watch->list_kind == CALL_CACHED && list_watch->newest == 0
+		       ? CALL_WHOLE
+		       : list_watch->list_kind;
 }
 
 static void call_next(struct list_watch *list_watch)
@@ -380,7 +419,7 @@ static void call_next(struct list_watch *list_watch)
 
 	assert(!list_watch->call);
 	list_watch->kind = next_kind(list_watch);
-	lists = list_watch->kind == CALL_PAGE;
+	lists = list_watch->kind <= CALL_PAGE;
 	if (list_watch->version[0] == '\0' && list_watch->next[0] == '\0')
 		list_watch->options.begin_list(list_watch->options.userdata);
 	path = lists ? list_path(list_watch) : watch_path(list_watch, seconds);

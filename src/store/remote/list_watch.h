@@ -7,8 +7,11 @@
  * earlier (it is being stopped), or has forgotten the version (410), the objects are listed again.
  * A server with WatchList sends the objects as the initial events of a watch instead, which a
  * bookmark ends; where it refuses that (400, 422), or the bookmark does not come, they are listed
- * in pages. Between tries it waits, longer each time, with jitter, and at least what Retry-After
- * asks.
+ * in pages. Where the selector leaves few of many, each page costs the server a read of all: its
+ * watch cache is asked for the whole list, not older than what was seen. Where nothing was seen, or
+ * the cache has not come to it (410, 504, 400, an older answer), the whole list is read as new as
+ * etcd, and in pages when that fails. Between tries it waits, longer each time, with jitter, and at
+ * least what Retry-After asks.
  *
  * An object is gone when the server said so: by a DELETED event, or by a list, or initial events
  * up to their bookmark, that came whole and do not have it. No error (401, 403, 404, 410, 429, 5xx,
@@ -39,6 +42,7 @@ struct list_watch_options {
 	const struct kind_row *kind;
 	const char *path;     /* "/api/v1/pods"; copied */
 	const char *selector; /* "fieldSelector=spec.nodeName%3Dnode1"; "" none; copied */
+	bool is_selective;    /* few of many: lists come whole, and first from the watch cache */
 	uint64_t newest;      /* that was seen by a process before; 0: none */
 	/* Of a watch, twice as long with jitter; 0: LIST_WATCH_SECONDS. */
 	unsigned int watch_seconds;

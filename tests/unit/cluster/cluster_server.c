@@ -69,7 +69,7 @@ void server_restore(struct server *server, const struct etcd *snapshot)
 	server->etcd = *snapshot;
 	server->log_count = 0;
 	server->forgotten = snapshot->version;
-	server->listed.version = 0;
+	server->listed.version = server->cached.version = 0;
 }
 
 /* ---- texts ---- */
@@ -118,13 +118,14 @@ struct reply server_status(int status, const char *reason, const char *kind, con
 
 /* ---- answers ---- */
 
-static char *items(const struct server *server, const struct etcd *etcd, unsigned int from,
-		   unsigned int *ret_next)
+/* @from: the name to begin with; then that of the next page, or 0. */
+static char *items(const struct server *server, const struct etcd *etcd, unsigned int most,
+		   unsigned int *from)
 {
 	char *list = strdup("");
 	unsigned int count = 0, name;
 
-	for (name = from; name < SERVER_PODS && count < SERVER_PAGE; name++) {
+	for (name = *from; name < SERVER_PODS && count < most; name++) {
 		cleanup_free char *before = list;
 		cleanup_free char *item = NULL;
 
@@ -136,32 +137,60 @@ static char *items(const struct server *server, const struct etcd *etcd, unsigne
 		list = text_of("%s%s%s", before, *before ? "," : "", item);
 		count++;
 	}
-	*ret_next = name < SERVER_PODS ? name : 0;
+	*from = name < SERVER_PODS ? name : 0;
 	return list;
+}
+
+static struct reply list_of(const struct etcd *etcd, const char *next, const char *items)
+{
+	return with(200, text_of("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
+				 "\"resourceVersion\":\"%" PRIu64 "\",\"continue\":\"%s\"},"
+				 "\"items\":[%s]}",
+				 etcd->version, next, items));
+}
+
+struct reply server_empty_list(uint64_t version)
+{
+	return list_of(&(struct etcd){ .version = version }, "", "");
+}
+
+static struct reply list_whole(struct server *server, uint64_t least)
+{
+	cleanup_free char *list = NULL;
+	unsigned int next = 0;
+
+	if (least > server->etcd.version)
+		return server_status(504, "Timeout", "", "");
+	server->listed = least && server->cached.version >= least ? server->cached : server->etcd;
+	server->cached = server->etcd;
+	list = items(server, &server->listed, SERVER_PODS, &next);
+	if (server->listed_all)
+		server->listed_all(server);
+	return list_of(&server->listed, "", list);
 }
 
 static struct reply list(struct server *server, const char *path)
 {
 	const char *token = strstr(path, "&continue=");
+	const char *least = strstr(path, "&resourceVersion=");
 	cleanup_free char *list = NULL;
 	char next[64] = "";
 	unsigned int from = 0;
 
+	if (!strstr(path, "&limit="))
+		return list_whole(server, least ? strtoull(least + 17, NULL, 10) : 0);
 	if (!token)
 		server->listed = server->etcd;
 	else if (strtoull(token + strlen("&continue="), NULL, 10) != server->listed.version)
 		return server_status(410, "Expired", "", "");
 	else
 		from = (unsigned int) strtoul(strrchr(token, '-') + 1, NULL, 10);
-	list = items(server, &server->listed, from, &from);
+	list = items(server, &server->listed, SERVER_PAGE, &from);
 	if (from)
 		(void) snprintf(next, sizeof(next), "%" PRIu64 "-%u", server->listed.version, from);
 	else if (server->listed_all)
 		server->listed_all(server);
-	return with(200, text_of("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
-				 "\"resourceVersion\":\"%" PRIu64 "\",\"continue\":\"%s\"},"
-				 "\"items\":[%s]}",
-				 server->listed.version, next, list));
+	return list_of(&server->listed, next, list);
 }
 
 static struct reply list_one(const struct server *server, const char *selector)
@@ -171,9 +200,7 @@ static struct reply list_one(const struct server *server, const char *selector)
 					 ? pod_text(server, name, &server->etcd.pods[name])
 					 : strdup("");
 
-	return with(200, text_of("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
-				 "\"resourceVersion\":\"%" PRIu64 "\"},\"items\":[%s]}",
-				 server->etcd.version, pod));
+	return list_of(&server->etcd, "", pod);
 }
 
 static struct reply get(const struct server *server, const char *pod)

@@ -37,6 +37,7 @@ struct server_change {
 struct server {
 	const char *cluster;      /* part of every uid */
 	struct etcd etcd, listed; /* the latter: what the pages of a list are of */
+	struct etcd cached;       /* at the list before: the watch cache has come to no more */
 	struct server_change log[SERVER_LOG];
 	unsigned int log_count;
 	uint64_t forgotten;      /* a watch from an older version is answered with 410 */
@@ -70,3 +71,4 @@ unsigned int server_name_of(const struct object *pod);
 unsigned int server_uid_of(const struct object *pod);
 /* A v1.Status. */
 struct reply server_status(int status, const char *reason, const char *kind, const char *name);
+struct reply server_empty_list(uint64_t version);

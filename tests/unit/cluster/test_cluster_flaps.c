@@ -38,12 +38,13 @@ static struct {
 	bool is_mute;                   /* pods by name */
 	bool no_node;                   /* it is not answered for */
 	bool cuts_initial, no_bookmark; /* the server goes away after two pods; it sends none */
+	bool is_stale;                  /* the watch cache */
 	bool hides_items;               /* a list that comes whole may lack all that it has */
 	unsigned int fault_percent, retry_after_seconds, refused;
 	bool may_go[SERVER_UIDS_MAX];
 	unsigned int name_of[SERVER_UIDS_MAX];
 	unsigned int step, wrong_unmounts, missed_pods, left_over;
-	unsigned int puts, removals, faults, lists, streams, asked_initial, calms, kept;
+	unsigned int puts, removals, faults, stale, lists, streams, asked_initial, calms, kept;
 	uint64_t random;
 } sim;
 
@@ -77,20 +78,14 @@ static struct reply html(int status)
 	return (struct reply){ .status = status, .body = strdup("<html>no</html>") };
 }
 
-/* A list that has lost its items. */
-static struct reply empty_list(struct reply reply)
+/* A list that has lost its items; or of a watch cache that is behind: not what was asked for. */
+static struct reply empty_list(struct reply reply, bool is_stale)
 {
-	static const char frame[] = "\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[]";
-	char *text;
-
 	if (reply.status != 200)
 		return reply;
-	assert_return_code(asprintf(&text, "{%s,\"metadata\":{\"resourceVersion\":\"%ju\"}}", frame,
-				    (uintmax_t) sim.server.etcd.version),
-			   0);
+	sim.stale += is_stale;
 	free(reply.body);
-	reply.body = text;
-	return reply;
+	return server_empty_list(is_stale ? 900 : sim.server.etcd.version);
 }
 
 static struct reply faulty(struct reply reply, const char *path)
@@ -102,9 +97,11 @@ static struct reply faulty(struct reply reply, const char *path)
 					       "ServiceUnavailable", "Timeout" };
 	unsigned int i = chance(ARRAY_SIZE(statuses));
 	bool lists_all = strncmp(path, "/api/v1/pods?", 13) == 0 && !strstr(path, "watch=1");
+	bool hides = lists_all && sim.hides_items && !sim.is_other;
+	bool is_cached = strstr(path, "&resourceVersionMatch=") && lists_all;
 
 	sim.faults++;
-	switch (chance(lists_all && sim.hides_items && !sim.is_other ? 10 : 5)) {
+	switch (chance(hides || is_cached ? 10 : 5)) {
 	case 0:
 		reply.error = -ECONNRESET;
 		return reply;
@@ -122,7 +119,7 @@ static struct reply faulty(struct reply reply, const char *path)
 		reply.retry_after_seconds = statuses[i] == 429 ? chance(4) : 0;
 		return reply;
 	default:
-		return empty_list(reply);
+		return empty_list(reply, is_cached && (!hides || chance(2)));
 	}
 }
 
@@ -143,6 +140,9 @@ static struct reply serve(const struct http_call *call)
 		return html(500);
 	if (sim.no_node && strstr(call->request.path, "/nodes/"))
 		return html(500);
+	if (sim.is_stale && !call->request.line &&
+	    strstr(call->request.path, "&resourceVersionMatch="))
+		return empty_list((struct reply){ .status = 200 }, true);
 	sim.asked_initial += call->request.line && server_is_initial(call);
 	reply = server_answer(server, call->request.path);
 	return chance(100) < sim.fault_percent ? faulty(reply, call->request.path) : reply;
@@ -427,9 +427,9 @@ static void test_ten_thousand_flaps(void **state)
 			calm();
 	}
 	print_message("# %u wrong unmounts, %u missed pods, %u left over; %u puts, %u removals, %u "
-		      "faults, %u lists, %u streams, %u calms, %u kept\n",
+		      "faults, %u stale, %u lists, %u streams, %u calms, %u kept\n",
 		      sim.wrong_unmounts, sim.missed_pods, sim.left_over, sim.puts, sim.removals,
-		      sim.faults, sim.lists, sim.streams, sim.calms, sim.kept);
+		      sim.faults, sim.stale, sim.lists, sim.streams, sim.calms, sim.kept);
 	assert_int_equal(sim.wrong_unmounts, 0);
 	assert_int_equal(sim.missed_pods, 0);
 	assert_int_equal(sim.left_over, 0);
@@ -525,6 +525,23 @@ static void test_a_bookmark_that_does_not_come(void **state)
 	assert_int_equal(sim.missed_pods + sim.removals, 0);
 }
 
+/* It is not asked before a version is known: pods that the first list lacks are not known either,
+ * so their volumes would belong to none. */
+static void test_a_watch_cache_that_is_behind(void **state)
+{
+	sim.is_stale = true;
+	for (int i = 0; i < 1000 && !sim.world.is_complete; i++)
+		cluster_world_run(&sim.world, 10 * USEC_PER_MSEC);
+	assert_int_equal(sim.stale, 0);
+	assert_int_equal(sim.puts, SERVER_PODS / 2);
+	restart_podvold();
+	calm();
+	assert_true(sim.stale > 0);
+	assert_false(pods_are_kept(sim.world.cluster.pods));
+	assert_int_equal(sim.missed_pods + sim.removals, 0);
+	assert_int_equal(absences_of(&sim.world), 0);
+}
+
 /* Retry-After of 429 is longer than the first pauses. */
 static void test_pauses_that_are_asked_for(void **state)
 {
@@ -570,6 +587,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_server_without_watch_list, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_bookmark_that_does_not_come, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_watch_cache_that_is_behind, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_pauses_that_are_asked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_pauses_that_are_asked_for_while_pods_wait,

@@ -120,6 +120,7 @@ static void delete_unseen(void)
 {
 	sim.is_mute = true;
 	server_delete(&sim.server, 0);
+	sim.server.cached = sim.server.etcd;
 	cluster_world_reset(&sim.world);
 	for (unsigned int i = 0; i < 1000 && absences() == 0; i++)
 		cluster_world_run(&sim.world, 10 * USEC_PER_MSEC);

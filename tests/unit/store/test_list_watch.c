@@ -119,7 +119,7 @@ static void turn(void)
 		assert_true(sd_event_run(world->event, UINT64_MAX) > 0);
 }
 
-static int set_up(void **state)
+static int begin(void **state, bool is_selective, uint64_t newest)
 {
 	struct list_watch_options options = { .kind = kind_row(KIND_CONFIG_MAP),
 					      .path = "/api/v1/configmaps",
@@ -128,7 +128,9 @@ static int set_up(void **state)
 					      .take = take,
 					      .end_list = end_list,
 					      .change = change,
-					      .failed = failed_try };
+					      .failed = failed_try,
+					      .is_selective = is_selective,
+					      .newest = newest };
 
 	world = calloc(1, sizeof(*world));
 	assert_non_null(world);
@@ -138,6 +140,21 @@ static int set_up(void **state)
 	turn();
 	*state = world;
 	return 0;
+}
+
+static int set_up(void **state)
+{
+	return begin(state, false, 0);
+}
+
+static int set_up_selective(void **state)
+{
+	return begin(state, true, 0);
+}
+
+static int set_up_cached(void **state)
+{
+	return begin(state, true, 20);
 }
 
 static int tear_down(void **state)
@@ -443,7 +460,99 @@ static void test_pauses_grow_and_honour_the_server(void **state)
 	assert_true(world->pause_usec <= 2 * LIST_WATCH_PAUSE_MIN_MSEC * 1000ULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+static void assert_asks_cache(const char *version)
+{
+	char expected[256];
+
+	(void) snprintf(expected, sizeof(expected),
+			"%sresourceVersion=%s&resourceVersionMatch=NotOlderThan", PATH, version);
+	assert_string_equal(world->path, expected);
+	assert_null(world->request.line);
+}
+
+static void assert_lists_whole(void)
+{
+	assert_string_equal(world->path, PATH);
+	assert_null(world->request.line);
+}
+
+/* Where no version is known, the first list is as new as etcd. */
+static void test_whole_lists(void **state)
+{
+	assert_lists_whole();
+	answer(200, LIST("10", "", ITEM("a")));
+	assert_string_equal(world->told, "item:a end");
+	assert_watches_from("10");
+	line(EVENT("MODIFIED", "a", "50"));
+	answer(410, "{}");
+	turn();
+	assert_asks_cache("50");
+	answer(200, LIST("50", "", ""));
+	assert_string_equal(world->told, "end");
+}
+
+static void test_a_watch_cache_that_has_not_come_to_it(void **state)
+{
+	static const int statuses[] = { 400, 410, 504 };
+	char version[8] = "20";
+
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+		assert_asks_cache(version);
+		answer(statuses[i], "{}");
+		assert_string_equal(world->told, "begin");
+		assert_lists_whole();
+		(void) snprintf(version, sizeof(version), "2%zu", i);
+		answer(200, i == 0   ? LIST("20", "", "")
+			    : i == 1 ? LIST("21", "", "")
+				     : LIST("22", "", ""));
+		assert_string_equal(world->told, "end");
+		answer(410, "{}");
+		turn();
+	}
+}
+
+/* Each way is tried in turn. */
+static void test_whole_lists_that_fail(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+	} answers[] = {
+		{ 500, "{}" },
+		{ 200, LIST("19", "", ITEM("a")) },
+		{ 200, LIST("20", "more", "") },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		assert_asks_cache("20");
+		answer(answers[i].status, answers[i].body);
+		assert_non_null(strstr(world->told, "failed"));
+		assert_null(strstr(world->told, "end"));
+		turn();
+		assert_lists_whole();
+		answer(504, "{}");
+		assert_string_equal(world->told, "failed");
+		turn();
+		assert_lists();
+		answer(504, "{}");
+		turn();
+	}
+}
+
+static void test_a_watch_cache_of_a_server_that_went_back(void **state)
+{
+	assert_asks_cache("20");
+	answer(504, "{}");
+	assert_lists_whole();
+	answer(200, LIST("8", "", ""));
+	assert_string_equal(world->told, "end-back");
+	answer(410, "{}");
+	turn();
+	assert_asks_cache("8");
+}
+
+#define CACHED(name) cmocka_unit_test_setup_teardown(name, set_up_cached, tear_down)
+#define TEST(name)   cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
@@ -462,6 +571,10 @@ int main(void)
 		TEST(test_what_is_no_event_leads_to_a_list),
 		TEST(test_an_older_list_says_so),
 		TEST(test_pauses_grow_and_honour_the_server),
+		cmocka_unit_test_setup_teardown(test_whole_lists, set_up_selective, tear_down),
+		CACHED(test_a_watch_cache_that_has_not_come_to_it),
+		CACHED(test_whole_lists_that_fail),
+		CACHED(test_a_watch_cache_of_a_server_that_went_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
