@@ -5,7 +5,7 @@
  * Fields with a text are rows of a table; so are those that are refused. Looks at no file but the
  * kubeconfig itself.
  */
-#include "store/remote/kubeconfig_parts.h"
+#include "store/remote/kubeconfig.h"
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"

@@ -5,7 +5,7 @@
  * Refuses versions that client-go 1.24 no longer has, a plugin that wants a terminal, and
  * arguments and variables that are no texts. Runs nothing; see exec_plugin.h.
  */
-#include "store/remote/kubeconfig_parts.h"
+#include "store/remote/kubeconfig.h"
 
 #include "base/secret_file.h"
 #include "object/json/json.h"
