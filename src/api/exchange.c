@@ -7,6 +7,7 @@
 #include "api/route.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -283,6 +284,18 @@ void api_dispatch(struct exchange *exchange)
 	else if (!objects_handle(exchange))
 		reply_refusal(exchange, API_NOT_FOUND,
 			      "the server could not find the requested resource");
+}
+
+bool exchange_timeout(struct exchange *exchange, uint64_t *ret_usec)
+{
+	const char *text = api_path_parameter(&exchange->path, "timeout");
+
+	if (!text || duration_parse(text, ret_usec) == 0)
+		return true;
+	reply_refusal(exchange, API_BAD_REQUEST,
+		      "timeout: '%s' is not a duration of at most 30 days: write 30s, 2m or 1h30m",
+		      text);
+	return false;
 }
 
 bool exchange_may_wait(struct exchange *exchange)

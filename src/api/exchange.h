@@ -120,6 +120,8 @@ bool api_takes_protobuf(const struct api_path *path);
 /* Does it ask what the client itself may do? Who may only read may POST there. */
 bool api_is_self_review(const struct api_path *path);
 
+/* ?timeout=1m30s; without it @ret_usec stays as it is. False, and refused: it is none. */
+bool exchange_timeout(struct exchange *exchange, uint64_t *ret_usec);
 /* For a handler that answers later. False, and refused: so many wait already. */
 bool exchange_may_wait(struct exchange *exchange);
 /* Zeroed memory for what goes on meanwhile; NULL, and answered: there is none. */

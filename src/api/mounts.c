@@ -218,7 +218,6 @@ static void begin_wait(struct mounts_call *call, uint64_t timeout_usec)
 static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 {
 	const char *seconds = api_path_parameter(&exchange->path, "timeoutSeconds");
-	const char *duration = api_path_parameter(&exchange->path, "timeout");
 	char *end = NULL;
 	long number;
 
@@ -235,12 +234,7 @@ static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 			      seconds);
 		return false;
 	}
-	if (!duration || duration_parse(duration, ret_usec) == 0)
-		return true;
-	reply_refusal(exchange, API_BAD_REQUEST,
-		      "timeout: '%s' is not a duration of at most 30 days: write 30s, 2m or 1h30m",
-		      duration);
-	return false;
+	return exchange_timeout(exchange, ret_usec);
 }
 
 static bool read_number(const char *text, char end, uint64_t max, const char **ret_end,

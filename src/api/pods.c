@@ -150,19 +150,11 @@ static void begin_wait(struct pod_wait *wait)
 static struct pod_wait *wait_new(struct exchange *exchange, enum mount_wait_for what,
 				 const struct named_pod *pod)
 {
-	const char *text = api_path_parameter(&exchange->path, "timeout");
 	uint64_t timeout_usec = API_WAIT_DEFAULT_SECONDS * USEC_PER_SEC;
 	struct pod_wait *wait;
 
-	if (text && duration_parse(text, &timeout_usec) < 0) {
-		reply_refusal(
-			exchange, API_BAD_REQUEST,
-			"timeout: '%s' is not a duration of at most 30 days: write 30s, 2m or "
-			"1h30m",
-			text);
-		return NULL;
-	}
-	if (timeout_usec > 0 && !exchange_may_wait(exchange))
+	if (!exchange_timeout(exchange, &timeout_usec) ||
+	    (timeout_usec > 0 && !exchange_may_wait(exchange)))
 		return NULL;
 	wait = exchange_new_work(exchange, sizeof(*wait));
 	if (!wait)
