@@ -127,15 +127,10 @@ static int check_content(const struct persistent_volume_claim *claim,
 			 struct failure *reterr)
 {
 	const char *name = snapshot->object->meta.name, *mode;
+	int r = snapshot_check_content(content, snapshot->object, driver, reterr);
 
-	if (!content || !snapshot_is_bound(content, snapshot->object) ||
-	    !content->snapshot_handle[0])
-		return failed_plain(reterr, -EAGAIN,
-				    "the VolumeSnapshot '%s' is not bound to its content", name);
-	if (strcmp(content->driver, driver) != 0)
-		return failed_plain(reterr, -EINVAL,
-				    "the VolumeSnapshot '%s' is one of driver '%s', not of '%s'",
-				    name, content->driver, driver);
+	if (r < 0)
+		return r;
 	if (quantity_compare(&claim->request, &snapshot->state.restore_size) < 0)
 		return failed_plain(reterr, -EINVAL,
 				    "the VolumeSnapshot '%s' needs %" PRId64

@@ -104,14 +104,9 @@ static int find_snapshot(struct store *store, const struct persistent_volume_cla
 				    "there is no VolumeSnapshot '%s' that is ready", name);
 	object = store_get(store, KIND_VOLUME_SNAPSHOT_CONTENT, "", snapshot->bound_content);
 	content = object ? object->volume_snapshot_content : NULL;
-	if (!content || !snapshot_is_bound(content, snapshot->object))
-		return failed_plain(reterr, -EAGAIN,
-				    "the VolumeSnapshot '%s' is not bound to its content", name);
-	if (strcmp(content->driver, LOCAL_SNAPSHOT_DRIVER) != 0)
-		return failed_plain(reterr, -EINVAL,
-				    "the VolumeSnapshot '%s' is one of driver '%s', not of '%s'",
-				    name, content->driver, LOCAL_SNAPSHOT_DRIVER);
-	r = check_size(claim, &snapshot->state.restore_size, reterr);
+	r = snapshot_check_content(content, snapshot->object, LOCAL_SNAPSHOT_DRIVER, reterr);
+	if (r == 0)
+		r = check_size(claim, &snapshot->state.restore_size, reterr);
 	if (r == 0)
 		r = local_snapshot_place(content->snapshot_handle, &place, reterr);
 	if (r < 0)

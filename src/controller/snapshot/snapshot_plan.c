@@ -70,6 +70,22 @@ bool snapshot_is_bound(const struct volume_snapshot_content *content, const stru
 	return content->snapshot_uid[0] && snapshot_is_named_by(content, snapshot);
 }
 
+int snapshot_check_content(const struct volume_snapshot_content *content,
+			   const struct object *snapshot, const char *driver,
+			   struct failure *reterr)
+{
+	const char *name = snapshot->meta.name;
+
+	if (!content || !snapshot_is_bound(content, snapshot) || !content->snapshot_handle[0])
+		return failed_plain(reterr, -EAGAIN,
+				    "the VolumeSnapshot '%s' is not bound to its content", name);
+	if (strcmp(content->driver, driver) != 0)
+		return failed_plain(reterr, -EINVAL,
+				    "the VolumeSnapshot '%s' is one of driver '%s', not of '%s'",
+				    name, content->driver, driver);
+	return 0;
+}
+
 /* ---- a content ---- */
 
 static const char *secret_parameter(const struct volume_snapshot_class *class, const char *what)

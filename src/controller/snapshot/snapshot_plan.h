@@ -65,6 +65,12 @@ bool snapshot_is_named_by(const struct volume_snapshot_content *content,
 bool snapshot_is_bound(const struct volume_snapshot_content *content,
 		       const struct object *snapshot);
 
+/* Can a volume be made from it, by @driver? @content: NULL: there is none. Return: 0; -EAGAIN the
+ * two are not bound; -EINVAL another driver's. */
+int snapshot_check_content(const struct volume_snapshot_content *content,
+			   const struct object *snapshot, const char *driver,
+			   struct failure *reterr);
+
 /* The snapshot with its content's status. @ret: NULL: unchanged. Return: 0; -ENOMEM. */
 int snapshot_plan_status(const struct volume_snapshot *snapshot,
 			 const struct volume_snapshot_content *content, const struct object **ret);
