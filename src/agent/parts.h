@@ -169,8 +169,13 @@ int agent_on_turn(sd_event_source *source, void *userdata);
 /* Dirty: a volume whose back-off is over; what a pod has and does not want. */
 void agent_on_retry(void *userdata, const char *unique_name);
 void agent_mark_entries(struct agent *agent, const char *pod_uid);
+/* So is every wanted and every mounted volume. */
+void agent_mark_all_dirty(struct agent *agent);
 /* When a burst of changes is over; @userdata: the agent. */
 void agent_release_changes(void *userdata);
+
+/* While draining: is everything gone, or is nothing left that will go? Then it tells. */
+void agent_check_drained(struct agent *agent);
 
 /* Something of a pod changed that those who wait for it, or watch it, may want to see. */
 void agent_pod_changed(struct agent *agent, const char *pod_uid);
@@ -190,6 +195,8 @@ void agent_close_views(struct agent *agent);
 /* What was unwanted so far may only have been unread: every volume is looked at again. @userdata:
  * the agent. */
 void agent_on_sources_ready(void *userdata);
+/* Watch the store from now on. Return: 0 or -ENOMEM, and there is no watch. */
+int agent_watch_store(struct agent *agent);
 
 /* ---- claim_controllers.c ---- */
 
@@ -198,15 +205,12 @@ int agent_open_claim_controllers(struct agent *agent);
 /* Also of what was not opened. */
 void agent_close_claim_controllers(struct agent *agent);
 
-/* While draining: is everything gone, or is nothing left that will go? Then it tells. */
-void agent_check_drained(struct agent *agent);
-
-/* ---- resync.c: a moment after something was lost for want of memory, everything is looked at ----
- */
+/* ---- resync.c ---- */
 
 /*
- * For what nothing else would bring back: a pod that could not be looked at, a row of the ledger
- * that could not be written, a question that could not be asked.
+ * A moment after something was lost for want of memory everything is looked at, for what nothing
+ * else would bring back: a pod that could not be looked at, a row of the ledger that could not be
+ * written, a question that could not be asked.
  */
 
 /* A timer that is off. Return: 0 or negative errno. */
@@ -218,8 +222,3 @@ void agent_resync(void *userdata);
 
 /* Is there one to come? Then what seems unwanted may only have been lost. */
 bool agent_must_resync(const struct agent *agent);
-
-/* Watch the store from now on: agent.c's. Return: 0 or -ENOMEM, and there is no watch. */
-int agent_watch_store(struct agent *agent);
-/* Every wanted and every mounted volume is dirty: sync_loop.c's. */
-void agent_mark_all_dirty(struct agent *agent);

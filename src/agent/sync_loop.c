@@ -256,7 +256,6 @@ static bool note_plan(struct agent *agent)
 	return commit_ledger(agent) && noted;
 }
 
-/* Forgetting comes last: other steps of this plan may borrow from the entries that go. */
 /* Does the step lead to a walk through the volume, however short? */
 static bool changes_group(const struct step *step)
 {
@@ -275,6 +274,7 @@ static void start_step(struct agent *agent, const struct step *step, uint64_t no
 		observers_started(agent, step);
 }
 
+/* Forgetting comes last: other steps of this plan may borrow from the entries that go. */
 static void start_plan(struct agent *agent)
 {
 	uint64_t now = monotonic_usec();

@@ -122,24 +122,20 @@ void agent_check_health(struct agent *agent,
 			void (*check)(void *userdata, const struct health_check *check),
 			void *userdata)
 {
-	struct health_check sources = { .name = "sources", .concerns = HEALTH_READY };
-	struct health_check operations = { .name = "operations", .concerns = HEALTH_OK };
-	struct health_check threads = { .name = "threads", .concerns = HEALTH_OK };
-	struct worker_counts counts;
+	struct health_check checks[] = {
+		{ .name = "sources", .concerns = HEALTH_READY },
+		{ .name = "operations", .concerns = HEALTH_OK },
+		{ .name = "threads", .concerns = HEALTH_OK },
+	};
 
 	assert(agent && check);
 	if (!agent->sources_complete)
-		(void) failed_plain(&sources.why, -EAGAIN,
+		(void) failed_plain(&checks[0].why, -EAGAIN,
 				    "a source has not delivered everything yet");
-	operation_list_explain_stuck(agent->operations, &operations.why);
-	worker_pool_count(agent->pools.workers, &counts);
-	if (counts.all_hang)
-		(void) failed_plain(&threads.why, -EBUSY,
-				    "all %u worker threads hang, and %u jobs wait",
-				    counts.threads_max, counts.queued);
-	check(userdata, &sources);
-	check(userdata, &operations);
-	check(userdata, &threads);
+	operation_list_explain_stuck(agent->operations, &checks[1].why);
+	threads_explain_hang(agent->pools.workers, &checks[2].why);
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		check(userdata, &checks[i]);
 }
 
 bool agent_explain_ready(const struct agent *agent, struct failure *ret)
@@ -159,15 +155,6 @@ const char *agent_manifest_file_of(struct agent *agent, const struct object *obj
 	return manifest_source_file_of(agent->manifests, object);
 }
 
-/* What is known of the kube-apiserver, beside the rest. */
-static void add_cluster(const struct agent *agent, struct cJSON *view)
-{
-	cleanup_json struct cJSON *cluster = cluster_view(agent->cluster);
-
-	JSON_FOREACH (member, cluster)
-		(void) json_set(view, json_key(member), json_copy(member));
-}
-
 struct cJSON *agent_view_version(struct agent *agent)
 {
 	struct cJSON *view = json_new_object();
@@ -179,7 +166,6 @@ struct cJSON *agent_view_version(struct agent *agent)
 	(void) json_set_string(view, "nodeName", agent->config->node_name);
 	(void) json_set_string(view, "rootDir", agent->root.path);
 	(void) json_set_string(view, "store", agent->cluster ? "kube-apiserver" : "embedded");
-	if (agent->cluster)
-		add_cluster(agent, view);
+	cluster_view(agent->cluster, view);
 	return view;
 }

@@ -116,10 +116,10 @@ bool cluster_is_behind(const struct cluster *cluster)
 	return cluster && requests_are_waiting(cluster->requests);
 }
 
-struct cJSON *cluster_view(const struct cluster *cluster)
+void cluster_view(const struct cluster *cluster, struct cJSON *view)
 {
-	struct cJSON *view = json_new_object();
-
+	if (!cluster)
+		return;
 	contact_view(cluster, view);
 	identity_view(cluster, view);
 	pods_view(cluster, view);
@@ -128,5 +128,4 @@ struct cJSON *cluster_view(const struct cluster *cluster)
 	registration_view(cluster, view);
 	writes_view(cluster, view);
 	server_events_view(cluster, view);
-	return view;
 }

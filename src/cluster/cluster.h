@@ -63,6 +63,6 @@ bool cluster_is_behind(const struct cluster *cluster);
  */
 const struct token_source *cluster_tokens(const struct cluster *cluster);
 
-/* Server, cluster, last contact, what failed last, what is kept and why: for people and machines.
- * NULL: no memory. */
-struct cJSON *cluster_view(const struct cluster *cluster);
+/* Adds server, cluster, last contact, what failed last, what is kept and why: for people and
+ * machines. Accepts a @cluster of NULL. */
+void cluster_view(const struct cluster *cluster, struct cJSON *view);

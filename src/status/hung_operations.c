@@ -95,6 +95,16 @@ void hung_threads_report(void *userdata, const struct worker_counts *counts)
 			    counts->set_aside, counts->threads_max);
 }
 
+void threads_explain_hang(struct worker_pool *pool, struct failure *ret)
+{
+	struct worker_counts counts;
+
+	worker_pool_count(pool, &counts);
+	if (counts.all_hang)
+		(void) failed_plain(ret, -EBUSY, "all %u worker threads hang, and %u jobs wait",
+				    counts.threads_max, counts.queued);
+}
+
 void threads_view_add(struct cJSON *items, const char *name, struct worker_pool *pool)
 {
 	struct worker_counts counts;

@@ -122,6 +122,8 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 
 /* All worker threads hang, or no longer; of worker_pool_on_hang(). @userdata is not used. */
 void hung_threads_report(void *userdata, const struct worker_counts *counts);
+/* Why a pool does nothing more, when all of its threads hang; else @ret is not written. */
+void threads_explain_hang(struct worker_pool *pool, struct failure *ret);
 /* Append a pool's row to @items; none for a @pool of NULL. */
 void threads_view_add(struct cJSON *items, const char *name, struct worker_pool *pool);
 
