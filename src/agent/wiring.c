@@ -15,7 +15,6 @@
 #include "token/token_issuer.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { DAY_SECONDS = 86400 };
 
@@ -32,25 +31,15 @@ void agent_record_event(void *userdata, const struct object *about, const char *
 bool agent_uses_volume(void *userdata, const struct persistent_volume *volume)
 {
 	const struct agent *agent = userdata;
-	const struct actual_volume *i;
 
-	for (i = actual_first(agent->actual); i; i = i->hh.next)
-		if (strcmp(i->spec_name, volume->object->meta.name) == 0)
-			return true;
-	return foreign_volumes_have(agent->foreign_volumes, volume);
+	return actual_has_named(agent->actual, volume->object->meta.name) ||
+	       foreign_volumes_have(agent->foreign_volumes, volume);
 }
 
 bool agent_wants_volume(void *userdata, const struct persistent_volume *volume)
 {
-	const struct agent *agent = userdata;
-	const struct desired_volume *i;
-	const struct desired_pod *pod;
-
-	for (i = desired_first(agent->desired); i; i = i->hh.next)
-		for (pod = i->pods; pod; pod = pod->hh.next)
-			if (pod->spec.pv && strcmp(pod->spec.name, volume->object->meta.name) == 0)
-				return true;
-	return false;
+	return desired_has_pv(((const struct agent *) userdata)->desired,
+			      volume->object->meta.name);
 }
 
 bool agent_has_all_sources(void *userdata)

@@ -254,16 +254,12 @@ static int insert_pod(struct actual *actual, struct actual_volume *volume,
 		return -ENOMEM;
 
 	HASH_ADD_KEYPTR(hh, volume->pods, pod->pod_uid, strlen(pod->pod_uid), pod);
-	if (!pod->hh.tbl) {
-		pod_free(pod);
-		return -ENOMEM;
-	}
-	if (name_sets_add(&actual->names, pod->pod_uid, volume->unique_name) < 0) {
+	if (pod->hh.tbl && name_sets_add(&actual->names, pod->pod_uid, volume->unique_name) >= 0)
+		return 0;
+	if (pod->hh.tbl)
 		HASH_DEL(volume->pods, pod);
-		pod_free(pod);
-		return -ENOMEM;
-	}
-	return 0;
+	pod_free(pod);
+	return -ENOMEM;
 }
 
 static int ensure_pod(struct actual *actual, struct actual_volume *volume,
@@ -530,6 +526,14 @@ struct actual_volume *actual_first(const struct actual *actual)
 	assert(actual);
 
 	return actual->volumes;
+}
+
+bool actual_has_named(const struct actual *actual, const char *spec_name)
+{
+	for (const struct actual_volume *i = actual->volumes; i; i = i->hh.next)
+		if (strcmp(i->spec_name, spec_name) == 0)
+			return true;
+	return false;
 }
 
 const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position)

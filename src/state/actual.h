@@ -80,6 +80,8 @@ char *actual_copy_spec_name(const struct actual *actual, const char *unique_name
 struct actual_pod *actual_find_pod(const struct actual_volume *volume, const char *pod_uid);
 /* Any entry, to walk with ->hh.next in the order in which they came; NULL: the table is empty. */
 struct actual_volume *actual_first(const struct actual *actual);
+/* Is there an entry of a volume that has this name? Cost: all volumes. */
+bool actual_has_named(const struct actual *actual, const char *spec_name);
 /* How many volumes; constant cost. */
 size_t actual_count(const struct actual *actual);
 

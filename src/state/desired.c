@@ -163,17 +163,14 @@ static int volume_add_pod(struct desired *desired, struct desired_volume *volume
 		return -ENOMEM;
 
 	HASH_ADD_KEYPTR(hh, volume->pods, pod->pod_uid, strlen(pod->pod_uid), pod);
-	if (!pod->hh.tbl) {
-		pod_free(pod);
-		return -ENOMEM;
+	if (pod->hh.tbl && name_sets_add(&desired->names, pod->pod_uid, volume->unique_name) >= 0) {
+		pod_take_objects(pod, want);
+		return 0;
 	}
-	if (name_sets_add(&desired->names, pod->pod_uid, volume->unique_name) < 0) {
+	if (pod->hh.tbl)
 		HASH_DEL(volume->pods, pod);
-		pod_free(pod);
-		return -ENOMEM;
-	}
-	pod_take_objects(pod, want);
-	return 0;
+	pod_free(pod);
+	return -ENOMEM;
 }
 
 static void volume_drop_pod(struct desired *desired, struct desired_volume *volume,
@@ -394,6 +391,15 @@ struct desired_volume *desired_first(const struct desired *desired)
 	assert(desired);
 
 	return desired->volumes;
+}
+
+bool desired_has_pv(const struct desired *desired, const char *name)
+{
+	for (const struct desired_volume *i = desired->volumes; i; i = i->hh.next)
+		for (const struct desired_pod *pod = i->pods; pod; pod = pod->hh.next)
+			if (pod->spec.pv && strcmp(pod->spec.name, name) == 0)
+				return true;
+	return false;
 }
 
 const char *desired_volume_of_pod(const struct desired *desired, const char *pod_uid,

@@ -80,6 +80,8 @@ struct desired_volume *desired_find(const struct desired *desired, const char *u
 struct desired_pod *desired_find_pod(const struct desired_volume *volume, const char *pod_uid);
 /* Any entry, to walk with ->hh.next in the order in which they came; NULL: the table is empty. */
 struct desired_volume *desired_first(const struct desired *desired);
+/* Does a pod want the PersistentVolume of this name? Cost: all volumes of all pods. */
+bool desired_has_pv(const struct desired *desired, const char *name);
 
 /* The unique name of the @position-th volume that this pod wants, in no order; NULL past the last.
  * Valid until the table changes. */
