@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "controller/csi/claim_resize.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
@@ -23,14 +24,33 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *source_of(const struct volume_row *row)
+/* "secret/tls": of a pod's own volume; "" where nothing names it. */
+static const char *source_name(const struct pod_volume *source)
 {
-	const struct volume_spec *spec = &row->want_pod->spec;
-	const char *text = row->want->plugin->get_source ? row->want->plugin->get_source(spec) : "";
+	if (source->source == SOURCE_CONFIG_MAP || source->source == SOURCE_SECRET)
+		return source->object_count == 1 ? source->objects[0].name : "";
+	return source->csi ? source->csi->driver : source->image ?: "";
+}
 
-	if (!*text && spec_pv(spec))
-		return spec_pv(spec)->source_key;
-	return *text || !spec->source ? text : spec->source->source_key;
+/* The plugin's own words, else the source as the manifest has it, with its object or driver. */
+static void add_source(struct cJSON *item, const struct volume_row *row)
+{
+	const struct volume_spec *spec = row->want_pod ? &row->want_pod->spec : NULL;
+	const struct persistent_volume *pv = spec ? spec_pv(spec) : NULL;
+	const char *text = "", *key = "", *name = "";
+	cleanup_free char *made = NULL;
+
+	if (spec && row->want->plugin->get_source)
+		text = row->want->plugin->get_source(spec);
+	if (pv) {
+		key = pv->source_key;
+		name = pv->csi ? pv->csi->driver : "";
+	} else if (spec && spec->source) {
+		key = spec->source->source_key;
+		name = source_name(spec->source);
+	}
+	made = new_text("%s%s%s", key, *name ? "/" : "", name);
+	(void) json_set_string(item, "source", *text || !made ? text : made);
 }
 
 /* The pod's own mount counts, not the device's, which may be there long before; but for a device
@@ -183,7 +203,7 @@ static void fill_row(const struct volume_view *with, struct cJSON *item,
 	(void) json_set_string(item, "specName",
 			       row->want_pod ? row->want_pod->spec.name : row->have->spec_name);
 	(void) json_set_string(item, "plugin", plugin);
-	(void) json_set_string(item, "source", row->want_pod ? source_of(row) : "");
+	add_source(item, row);
 	(void) json_set_string(item, "path", row->have_pod ? row->have_pod->path : "");
 	(void) json_set_bool(item, "readOnly", read_only);
 	(void) json_set_bool(item, "wanted", row->want_pod != NULL);
