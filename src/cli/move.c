@@ -37,10 +37,13 @@ static const char *annotation(const struct cJSON *item, const char *key)
 
 /* ---- what is moved ---- */
 
-static int get_object(struct cli *cli, const char *collection, const char *name, struct cJSON **ret)
+/* Of a kind without namespaces. */
+static int get_object(struct cli *cli, const char *collection, const char *singular,
+		      const char *name, struct cJSON **ret)
 {
 	cleanup_free char *escaped = podvol_escape(name), *path = NULL;
 
+	cli_about(cli, singular, "", name);
 	if (!escaped || !(path = new_text("%s/%s", collection, escaped)))
 		return cli_failed(cli, -ENOMEM);
 	return get_tree(cli, path, ret);
@@ -50,6 +53,7 @@ static int set_claim(struct move *move, const char *space, const char *name)
 {
 	cleanup_free char *escaped_space = podvol_escape(space), *escaped = podvol_escape(name);
 
+	cli_about(move->cli, "persistentvolumeclaim", space, name);
 	move->space = strdup(space);
 	move->name = strdup(name);
 	if (escaped_space)
@@ -71,7 +75,7 @@ static int find_claim(struct move *move)
 
 	if (claim)
 		return set_claim(move, cli->name_space ? cli->name_space : "default", claim);
-	status = get_object(cli, "/api/v1/persistentvolumes", name, &volume);
+	status = get_object(cli, "/api/v1/persistentvolumes", "persistentvolume", name, &volume);
 	if (status != EXIT_DONE)
 		return status;
 	if (strcmp(json_text_at(volume, "status.phase"), "Bound") != 0)
@@ -110,7 +114,8 @@ static int check_class(struct move *move, const struct cJSON *claim, struct cJSO
 {
 	const char *name =
 		is_to_path(move) ? json_text_at(claim, "spec.storageClassName") : move->to;
-	int status = get_object(move->cli, "/apis/storage.k8s.io/v1/storageclasses", name, ret);
+	int status = get_object(move->cli, "/apis/storage.k8s.io/v1/storageclasses", "storageclass",
+				name, ret);
 
 	if (status == EXIT_DONE && !is_local(json_text_at(*ret, "provisioner")))
 		return cli_end(move->cli, EXIT_FAILED,
@@ -152,7 +157,7 @@ static int check_volume(struct move *move, const struct cJSON *claim, struct cJS
 	move->volume = strdup(name);
 	if (!move->volume)
 		return cli_failed(move->cli, -ENOMEM);
-	status = get_object(move->cli, "/api/v1/persistentvolumes", name, ret);
+	status = get_object(move->cli, "/api/v1/persistentvolumes", "persistentvolume", name, ret);
 	if (status != EXIT_DONE)
 		return status;
 	if (!is_local(annotation(*ret, "pv.kubernetes.io/provisioned-by")) ||
@@ -195,6 +200,7 @@ static int ask(const struct move *move, const struct cJSON *claim)
 		return cli_failed(move->cli, -ENOMEM);
 	request.body = body;
 	request.body_length = strlen(body);
+	cli_about(move->cli, "persistentvolumeclaim", move->space, move->name);
 	r = podvol_request(move->cli->podvol, &request, NULL);
 	return r < 0 ? cli_failed(move->cli, r) : EXIT_DONE;
 }
@@ -246,7 +252,8 @@ static int wait_until_over(struct move *move)
 	if (escaped)
 		awaited.path = path =
 			new_text("%s?fieldSelector=metadata.name%%3D%s", move->collection, escaped);
-	awaited.what = what = new_text("waiting for claim '%s' to be moved", move->name);
+	awaited.what = what =
+		new_text("waiting for claim '%s/%s' to be moved", move->space, move->name);
 	r = path && what ? cli_await(cli, &awaited) : -ENOMEM;
 	if (r == -ETIMEDOUT)
 		cli_complain(cli,
