@@ -124,7 +124,7 @@ void check_post(struct exchange *exchange)
 		reply_refusal(exchange, API_INVALID, "%s", first_failure(&list)->text);
 	else if (!find_one(&list, KIND_POD, &pod) || !find_one(&list, KIND_NODE, &node) || !pod)
 		reply_refusal(exchange, API_BAD_REQUEST,
-			      "the body must hold one Pod, and at most one Node");
+			      "a manifest to be checked must hold one Pod, and at most one Node");
 	else
 		answer(exchange, pod, node);
 }
