@@ -86,10 +86,10 @@ bool directory_usage_takes(const struct desired_pod *want)
 
 	if (pv)
 		return pv->source == PV_SOURCE_LOCAL || pv->source == PV_SOURCE_HOST_PATH;
-	return source && (source->source == SOURCE_HOST_PATH ||
-			  source->source == SOURCE_CONFIG_MAP ||
-			  source->source == SOURCE_DOWNWARD_API ||
-			  (source->source == SOURCE_EMPTY_DIR && !*source->medium));
+	return source &&
+	       (source->source == SOURCE_HOST_PATH || source->source == SOURCE_CONFIG_MAP ||
+		source->source == SOURCE_DOWNWARD_API ||
+		(source->source == SOURCE_EMPTY_DIR && !*source->medium));
 }
 
 /* ---- counting, on a thread ---- */
