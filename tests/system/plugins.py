@@ -141,6 +141,11 @@ def persistent(name, claim_name, **members):
     return made
 
 
+def plugin_class(plugin="test", policy="Delete", name="fast", **parameters):
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}, "provisioner": "podvol/local",
+            "reclaimPolicy": policy, "allowVolumeExpansion": True, "parameters": {"plugin": plugin, **parameters}}
+
+
 def files(n, prefix):
     return sorted(name.removeprefix(prefix) for name in os.listdir(n.top) if name.startswith(prefix))
 
