@@ -98,6 +98,11 @@ int exec_step_invoke(const struct exec_step *step, const struct exec_call *call,
 /* The same of a call that mounts nothing. */
 int exec_step_call(const struct exec_step *step, const char *name, struct stage_report *report);
 
+/* Of one thing that calls exclude each other by, across podvold's restarts. Return: a descriptor
+ * that holds it; -EBUSY; else as the calls. [worker] */
+int exec_step_lock(const struct exec_step *step, uint64_t key, bool is_shared,
+		   struct failure *reterr);
+
 /* Is there such a plugin, may the volume be of it, and does it say that it is ready? A stage. */
 int exec_step_probe(void *data, struct stage_report *report);
 

@@ -8,6 +8,7 @@
 #include "plugins/exec_class.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "base/text.h"
 #include "object/json/json.h"
 #include "plugins/exec/exec.h"
@@ -82,6 +83,26 @@ static int check_unstaged(const struct exec_step *step, struct failure *reterr)
 				    step->host->root_dir, path);
 }
 
+/* What a clone is being made of is not deleted: clones share the lock.
+ * @ret_fd: holds it; left as it is where none is needed */
+static int lock_source(const struct exec_class_call *call, enum exec_slot slot,
+		       const struct exec_step *step, int *ret_fd, struct failure *reterr)
+{
+	bool is_clone = slot == EXEC_CLONE;
+	const char *source = is_clone ? call->source_volume ?: call->source_snapshot
+				      : call->volume ?: call->snapshot;
+	uint64_t key = fnv1a_add_text(fnv1a_add_text(FNV1A_FIRST, "source of clones"), step->name);
+
+	if (!is_clone && slot != EXEC_DELETE && slot != EXEC_DELETE_SNAPSHOT)
+		return 0;
+	*ret_fd = exec_step_lock(step, fnv1a_add_text(key, source), is_clone, reterr);
+	if (*ret_fd == -EBUSY)
+		return failed_plain(reterr, -EBUSY,
+				    "plugin '%s', %s: '%s' is being cloned or deleted", step->name,
+				    exec_slot_name(slot), source);
+	return *ret_fd < 0 ? *ret_fd : 0;
+}
+
 static int refuse(const struct exec_class_call *call, enum exec_slot slot, struct failure *reterr)
 {
 	return failed_plain(reterr, -EOPNOTSUPP, "class '%s': plugin '%s' has no slot %s",
@@ -105,6 +126,7 @@ int exec_class_run(const struct exec_class_call *call, enum exec_slot slot, bool
 	struct stage_report report = { .error_class = ERROR_TRANSIENT };
 	cleanup_json struct cJSON *answer = NULL;
 	struct exec_step step = { .host = NULL };
+	cleanup_close int source_fd = -EBADF;
 	const struct exec_call asked = { .name = exec_slot_name(slot),
 					 .ret_answer = &answer,
 					 .slot = 1U << slot };
@@ -115,6 +137,8 @@ int exec_class_run(const struct exec_class_call *call, enum exec_slot slot, bool
 	r = begin(call, slot, &step, &report.failure);
 	if (r == 0 && slot == EXEC_DELETE)
 		r = check_unstaged(&step, &report.failure);
+	if (r == 0)
+		r = lock_source(call, slot, &step, &source_fd, &report.failure);
 	if (r == 0)
 		r = exec_step_invoke(&step, &asked, &report);
 	exec_step_done(&step);

@@ -221,18 +221,25 @@ static bool is_stats(const struct exec_call *call)
 	return strcmp(call->name, EXEC_STATS) == 0;
 }
 
-static int take_lock(const struct exec_step *step, const struct exec_call *call,
-		     struct failure *reterr)
+int exec_step_lock(const struct exec_step *step, uint64_t key, bool is_shared,
+		   struct failure *reterr)
 {
 	cleanup(place_done) struct place file = PLACE_EMPTY;
-	uint64_t key =
-		fnv1a_add_text(fnv1a_add_text(FNV1A_FIRST, step->unique_name), step->pod_uid);
 	int r = place_make(step->host->root_fd, step->host->root_dir, EXEC_BASE "/lock", 0750,
 			   &file, reterr);
 
+	return r < 0 ? r : plugin_call_lock(&file, key, is_shared, reterr);
+}
+
+static int take_lock(const struct exec_step *step, const struct exec_call *call,
+		     struct failure *reterr)
+{
+	uint64_t key =
+		fnv1a_add_text(fnv1a_add_text(FNV1A_FIRST, step->unique_name), step->pod_uid);
+
 	if (is_stats(call))
 		key = fnv1a_add_text(key, EXEC_STATS);
-	return r < 0 ? r : plugin_call_lock(&file, key, reterr);
+	return exec_step_lock(step, key, false, reterr);
 }
 
 static uint64_t limit_of(const struct exec_program *program, const struct exec_call *call)

@@ -47,11 +47,12 @@ void plugin_answer_done(struct plugin_answer *answer)
 	*answer = PLUGIN_ANSWER_EMPTY;
 }
 
-int plugin_call_lock(const struct place *file, uint64_t key, struct failure *reterr)
+int plugin_call_lock(const struct place *file, uint64_t key, bool is_shared, struct failure *reterr)
 {
-	struct flock lock = {
-		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t) (key >> 2), .l_len = 1
-	};
+	struct flock lock = { .l_type = is_shared ? F_RDLCK : F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t) (key >> 2),
+			      .l_len = 1 };
 	cleanup_close int made = -EBADF, fd = -EBADF;
 
 	assert(file && file->name);

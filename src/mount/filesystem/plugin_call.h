@@ -47,11 +47,13 @@ void plugin_answer_done(struct plugin_answer *answer);
  * plugin_call_lock - one call at a time for each key, also after a kill of podvold [worker]
  * @file: one for all keys, made when missing
  * @key:  a sum of the volume's name
+ * @is_shared: with others that are, but with no call that is not
  *
  * Held until the call has run to its end, or this descriptor and all copies of it are closed.
  * Return: a descriptor; -EBUSY a process of an earlier call has not ended; else as the calls.
  */
-int plugin_call_lock(const struct place *file, uint64_t key, struct failure *reterr);
+int plugin_call_lock(const struct place *file, uint64_t key, bool is_shared,
+		     struct failure *reterr);
 
 /**
  * plugin_call_run - run the program to its end [worker; as long as the limit says]
