@@ -40,6 +40,7 @@ int cluster_mode_open(struct agent *agent, struct failure *reterr)
 		.node_name = agent->config->node_name,
 		.kubeconfig = agent->config->kubeconfig,
 		.is_new_cluster = agent->config->new_cluster,
+		.is_takeover = agent->config->takeover.how != CONFIG_TAKEOVER_NONE,
 		.registered_labels = agent->config->register_node ? &agent->config->labels : NULL,
 		.provisions = agent->config->provisioner ? local_is_provisioner : NULL,
 		.complete = agent_on_sources_ready,

@@ -26,6 +26,7 @@ struct cluster_options {
 	const char *node_name;  /* borrowed */
 	const char *kubeconfig; /* path, or KUBECONFIG_IN_CLUSTER; borrowed */
 	bool is_new_cluster;    /* forget which cluster it was */
+	bool is_takeover;       /* the store may lack pods that another agent mounted meanwhile */
 	/* Register the Node with these labels, and keep it Ready; NULL: another agent does.
 	 * Borrowed. */
 	const struct labels *registered_labels;

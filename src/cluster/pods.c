@@ -494,7 +494,8 @@ static int list_again(struct pods *pods)
 		.kind = kind_row(KIND_POD),
 		.path = "/api/v1/pods",
 		.is_selective = true,
-		.newest = pods->newest,
+		/* A pod that a stale list of the watch cache lacks is safe only if it is stored. */
+		.newest = cluster->options.is_takeover ? 0 : pods->newest,
 		.has_no_watch_list = &cluster->has_no_watch_list,
 		.begin_list = begin_list,
 		.take = take,

@@ -27,9 +27,11 @@ static void test_requests(void **state)
 		{ "podvolctl mounts -n x web --format wide",
 		  "POST /podvol/v1/pods/x/web/mounts?timeout=0ms&format=table\n" },
 		{ "podvolctl mounts y/web -n x --container c --format podman --wait",
+		  "POST /podvol/v1/pods/y/web/wait?for=mounted&timeout=0ms\n"
 		  "GET /podvol/v1/pods/y/web/volumes\n"
 		  "POST /podvol/v1/pods/y/web/mounts?timeout=30000ms&format=podman&container=c\n" },
 		{ "podvolctl mounts web --container=c --format=oci --timeout=2s",
+		  "POST /podvol/v1/pods/web/wait?for=mounted&timeout=0ms\n"
 		  "GET /podvol/v1/pods/web/volumes\n"
 		  "POST /podvol/v1/pods/web/mounts?timeout=2000ms&format=oci&container=c\n" },
 		{ "podvolctl mounts web --format cri --user-namespace 65536:65536",
@@ -81,7 +83,10 @@ static void test_words(void **state)
 static void test_failures(void **state)
 {
 	const struct answer busy[] = { { "POST ", -EBUSY, 409, "volume 'v' is not mounted" } };
-	const struct answer late[] = { { "POST ", -ETIMEDOUT, 504, "volume 'v' is not mounted" } };
+	const struct answer late[] = {
+		{ "POST /podvol/v1/pods/web/wait", 0, 200, "" },
+		{ "POST ", -ETIMEDOUT, 504, "volume 'v' is not mounted" },
+	};
 
 	assert_int_equal(RUN(busy, "mounts web"), EXIT_FAILED);
 	assert_string_equal(err_text, "podvolctl: pod 'default/web': volume 'v' is not mounted\n");

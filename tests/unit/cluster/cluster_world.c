@@ -390,6 +390,7 @@ void cluster_world_start(struct cluster_world *world, const char *node_name)
 
 	*cluster = (struct cluster){ .options = { .store = &world->store,
 						  .node_name = node_name,
+						  .is_takeover = world->is_takeover,
 						  .complete = on_complete,
 						  .userdata = world },
 				     .kubeconfig = { .server = (char *) "https://example.com" } };

@@ -45,6 +45,7 @@ struct cluster_world {
 	void (*put)(const struct object *pod);
 	void (*removed)(const struct object *pod);
 	bool is_complete;
+	bool is_takeover; /* the next start is one */
 };
 
 /* The functions above are set by the caller first. */

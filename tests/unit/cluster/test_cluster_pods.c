@@ -27,6 +27,7 @@ static struct {
 	bool is_mute; /* pods by name */
 	bool no_node; /* it is not answered for */
 	unsigned int lists;
+	bool is_cached;    /* the list that completed the start was asked of the watch cache */
 	char removed[256]; /* uids, each with a blank behind it */
 } sim;
 
@@ -42,6 +43,9 @@ static struct reply serve(const struct http_call *call)
 	if ((sim.is_mute && strstr(call->request.path, "/pods/")) ||
 	    (sim.no_node && strstr(call->request.path, "/nodes/")))
 		return server_status(500, "InternalError", "", "");
+	if (strstr(call->request.path, "/api/v1/pods?") && !strstr(call->request.path, "watch=") &&
+	    !sim.world.is_complete)
+		sim.is_cached = strstr(call->request.path, "NotOlderThan") != NULL;
 	return server_answer(&sim.server, call->request.path);
 }
 
@@ -180,6 +184,20 @@ static void test_a_pod_that_is_deleted_at_once(void **state)
 	assert_string_equal(sim.removed, "a-2 ");
 }
 
+/* A kubelet mounted pods that the store lacks: a stale list, without them, would orphan their
+ * mounts. */
+static void test_a_takeover_lists_from_etcd(void **state)
+{
+	for (int takeover = 0; takeover < 2; takeover++) {
+		cluster_world_stop(&sim.world);
+		sim.world.is_takeover = takeover;
+		cluster_world_start(&sim.world, "node");
+		cluster_world_run(&sim.world, 10 * USEC_PER_SEC);
+		assert_true(sim.world.is_complete);
+		assert_int_equal(sim.is_cached, !takeover);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -189,6 +207,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_pod_that_is_deleted_at_once, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_a_takeover_lists_from_etcd, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
