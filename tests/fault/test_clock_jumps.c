@@ -5,8 +5,8 @@
  *
  * Everything that is wanted comes about as if it had not been touched: every scenario, back-offs,
  * files that follow their objects, events, watches, reported times. Waits go by the
- * monotonic clock, which the kernel does not let be set; tests/system/test_clock starts podvold
- * where that one is another.
+ * monotonic clock, which the kernel does not let be set; tests/system/restart/test_clock
+ * starts podvold where that one is another.
  */
 #include "faults.h"
 #include "scenarios.h"

@@ -3,7 +3,7 @@
  * test_pod_holds - posting, ending and finding again of holds: what the agent does about them
  *
  * With real tables, a real ledger and real processes; the operations are made up. Whole nodes:
- * tests/system/test_holds.
+ * tests/system/inuse/test_holds.
  */
 #include "agent_world.h"
 

@@ -3,7 +3,7 @@
  * test_openapi - the documents hold every kind, field and merge key of the tables
  *
  * The form in protocol buffers is read by a reader of its own, which knows the published field
- * numbers of gnostic's openapi.v2.Document; tests/system/test_discovery has kubectl read it.
+ * numbers of gnostic's openapi.v2.Document; tests/system/api/test_discovery has kubectl read it.
  */
 #include "api_world.h"
 

@@ -3,7 +3,7 @@
  * test_lock_holder - a lock is held by a thread with descriptors of its own
  *
  * unshare() and pthread_create() are interposed to fail. That the lock goes with a process that
- * cannot go is shown by tests/system/test_hangs.
+ * cannot go is shown by tests/system/faults/test_hangs.
  */
 #include "base/lock_holder.h"
 

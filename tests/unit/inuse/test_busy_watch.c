@@ -3,7 +3,7 @@
  * test_busy_watch - when busy volumes are searched for, what is reported, and who is waited for
  *
  * The search is made up and runs on a real worker, the processes are real. Real searches:
- * tests/root/mount/test_busy_holders.c and tests/system/test_busy.
+ * tests/root/mount/test_busy_holders.c and tests/system/inuse/test_busy.
  */
 #include "inuse/busy_watch.h"
 

@@ -3,7 +3,7 @@
  * test_unstage_gate - which steps wait for a search, when it is done, and what is said meanwhile
  *
  * The search is made up and runs on a real worker; real namespaces:
- * tests/root/mount/test_mount_holders.c and tests/system/test_unstage.
+ * tests/root/mount/test_mount_holders.c and tests/system/inuse/test_unstage.
  */
 #include "inuse/unstage_gate.h"
 

@@ -3,7 +3,7 @@
  * test_volume_users_search - what is searched for when a client asks who uses a volume, and when
  * the answer is "no users"
  *
- * The searches are made up and run on a real worker; real ones: tests/system/test_users.
+ * The searches are made up and run on a real worker; real ones: tests/system/inuse/test_users.
  */
 #include "inuse/volume_users_search.h"
 
