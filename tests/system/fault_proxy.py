@@ -160,28 +160,28 @@ def half(exchange):
 
 def stalled(exchange):
     """Nothing comes, and the connection stays: until release() or the end of the proxy."""
-    exchange.proxy.released.wait()
+    exchange.released.wait()
     exchange.drop()
 
 
 def ends_in_time(exchange):
     """A watch in which nothing happens, and that ends with no error: at release(), but not before its timeoutSeconds."""
     exchange.head(200, {"Content-Type": "application/json"})
-    exchange.proxy.released.wait()
+    exchange.released.wait()
     exchange.proxy.released.wait(max(0, exchange.at + int(exchange.query["timeoutSeconds"]) - time.monotonic()))
     exchange.chunk(b"")
 
 
-def ends_early(exchange):
+def ends_at_release(exchange):
     """A watch in which nothing happens, and that a server which is stopped ends at release(): with no error."""
     exchange.head(200, {"Content-Type": "application/json"})
-    exchange.proxy.released.wait()
+    exchange.released.wait()
     exchange.chunk(b"")
 
 
 def slow(seconds):
     def fault(exchange):
-        exchange.proxy.released.wait(seconds)
+        exchange.released.wait(seconds)
         exchange.forward()
     return fault
 
@@ -329,6 +329,7 @@ class FaultProxy:
     def handle(self, exchange):
         with self.lock:
             self.requests.append(exchange)
+            exchange.released = self.released  # by the next release() after it is counted
             rule = next((r for r in self.rules if r[2] != 0 and r[0].match(exchange.name())), None)
             if rule and rule[2]:
                 rule[2] -= 1
@@ -336,8 +337,9 @@ class FaultProxy:
 
     def release(self):
         """What is stalled or slow goes on."""
-        self.released.set()
-        self.released = threading.Event()
+        with self.lock:
+            released, self.released = self.released, threading.Event()
+        released.set()
 
     def count(self, pattern="", since=0.0):
         """Requests whose "METHOD TARGET" matches."""
