@@ -8,14 +8,13 @@
  * on the directory is foreign and is refused. The content goes by
  * remove_empty_dir_contents() alone, which never leaves the directory's file system.
  */
-#include "plugins/empty_dir.h"
+#include "plugins/scratch.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "mount/capacity/capacity.h"
 #include "plugins/layout.h"
 #include "plugins/pod_target.h"
-#include "plugins/scratch.h"
 
 #include <assert.h>
 #include <fcntl.h>

@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kinds/certificates.h"
-#include "object/kinds/cluster_trust_bundle.h"
 #include "plugins/file_tokens.h"
 
 #include <assert.h>

@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "mount/files/atomic_writer.h"
-#include "plugins/empty_dir.h"
 #include "plugins/layout.h"
 #include "plugins/payload_cache.h"
 #include "plugins/pod_target.h"

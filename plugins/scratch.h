@@ -29,6 +29,17 @@ struct scratch {
 
 #define SCRATCH_EMPTY ((struct scratch){ .place = PLACE_EMPTY, .fd = -EBADF })
 
+/**
+ * empty_dir_memory_size - how large the tmpfs of an emptyDir may grow, in bytes; pure
+ * @pod:               its containers' memory limits bound it; NULL none
+ * @allocatable_bytes: of the node; 0 unknown
+ *
+ * The smallest of node, pod limit (when every container has one) and sizeLimit. Return: 0 when
+ * nothing bounds it.
+ */
+int64_t empty_dir_memory_size(const struct pod *pod, const struct pod_volume *source,
+			      int64_t allocatable_bytes);
+
 struct scratch_name {
 	const char *pod_uid, *plugin_name, *volume_name;
 	const char *ready_prefix; /* of the ready file's directory: "", "wrapped_" */

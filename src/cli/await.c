@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * await - follow a collection until an event ends the wait; see await.h
+ * await - follow a collection until an event ends the wait; see pod_wait.h
  *
  * Polls the descriptor of the watch, in parts of a second where progress is shown.
  */
-#include "cli/await.h"
+#include "cli/pod_wait.h"
 
 #include "cli/output/screen.h"
 

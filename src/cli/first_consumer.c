@@ -5,7 +5,7 @@
  * Says to its controllers what a scheduler says for a pod: that the claim gets this node. Only to a
  * claim whose class waits, and that no node was chosen for yet.
  */
-#include "cli/await.h"
+#include "cli/pod_wait.h"
 
 #include "cli/get.h"
 

@@ -6,7 +6,7 @@
  * process ends, and says in another annotation what came of it. Moves nothing itself, and looks at
  * no path: podvold does.
  */
-#include "cli/await.h"
+#include "cli/pod_wait.h"
 #include "cli/cli.h"
 #include "cli/get.h"
 #include "cli/kinds.h"

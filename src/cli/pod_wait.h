@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_wait - several pods: named or selected, and waited for at once
+ * pod_wait - several pods, named or selected, and waited for at once; and the wait for an event
  *
  * One deadline for all, a request for each, so that the answer of a pod comes when it is known. A
  * podvold that was reached and is restarted meanwhile is waited for, too.
@@ -40,3 +40,19 @@ struct pod_waits {
 /* Waits for the pods whose status is EXIT_DONE, for --timeout, and sets their status. Return: the
  * first exit status of the list that is not EXIT_DONE. */
 int pod_wait(struct cli *cli, struct pod_list *pods, const struct pod_waits *waits);
+
+/* ---- await.c: until an event of a collection ends the wait; a watch, no polling ---- */
+
+struct cli_awaited {
+	const char *path;  /* of a collection, escaped */
+	const char *what;  /* "waiting for ...": shown meanwhile, and before why it cannot be */
+	uint64_t end_usec; /* of the monotonic clock; UINT64_MAX: never */
+	/* The line on the terminal once a second, in place of @what; NULL: @what. */
+	void (*show)(void *userdata);
+	/* Asked with the list first, then with each change, until true. */
+	bool (*is_over)(void *userdata, const struct podvol_event *event);
+	void *userdata;
+};
+
+/* Return: 0; -ETIMEDOUT, of which nothing was said; another negative errno after a complaint. */
+int cli_await(struct cli *cli, const struct cli_awaited *awaited);

@@ -3,9 +3,8 @@
  * cluster - builds its parts and takes them down in reverse; see cluster.h
  */
 #include "cluster/cluster_internal.h"
-#include "cluster/node_annotation.h"
+#include "cluster/own_node.h"
 #include "cluster/provisioning.h"
-#include "cluster/registration.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_annotation - see node_annotation.h
+ * node_annotation - see own_node.h
  */
-#include "cluster/node_annotation.h"
+#include "cluster/own_node.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

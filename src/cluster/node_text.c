@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_text - a Node as kubelet registers it; see node_text.h
+ * node_text - a Node as kubelet registers it; see own_node.h
  */
-#include "cluster/node_text.h"
+#include "cluster/own_node.h"
 
 #include "build-config.h"
 #include "object/json/json.h"

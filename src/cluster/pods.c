@@ -11,7 +11,7 @@
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
 #include "cluster/cluster_internal.h"
-#include "cluster/node_annotation.h"
+#include "cluster/own_node.h"
 #include "cluster/provisioning.h"
 
 #include "base/cleanup.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registration - one request at a time, around the lease; see registration.h
+ * registration - one request at a time, around the lease; see own_node.h
  *
  * Begins, and begins again after each failure, with a look: is it the same cluster, is there a
  * Node, who renews its lease? Then the lease is replaced by its resourceVersion, without another
  * look, until the server refuses that: a conflict means that another agent has written it.
  */
-#include "cluster/registration.h"
+#include "cluster/own_node.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/node_text.h"
+#include "cluster/cluster_internal.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * certificates - X.509 authorities in PEM, as a ClusterTrustBundle holds them; pure
+ * certificates - ClusterTrustBundles, decoded, and the X.509 authorities that they hold; pure
  *
  * Only blocks of type CERTIFICATE without headers; text between blocks is a comment, as with
  * other readers of such files. X.509 is read by libcrypto.
@@ -11,6 +11,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* certificates.k8s.io ClusterTrustBundle. Strings are "" where absent and live as long as the
+ * object. */
+struct cluster_trust_bundle {
+	const char *signer_name;  /* "example.com/foo"; "" of no signer */
+	const char *trust_bundle; /* PEM */
+};
 
 struct certificate {
 	char *der; /* owned by the list */

@@ -4,12 +4,11 @@
  *
  * A bundle of a signer is named after it: "example.com:foo:name" of "example.com/foo".
  */
-#include "object/kinds/cluster_trust_bundle.h"
+#include "object/kinds/certificates.h"
 
 #include "base/cleanup.h"
 #include "object/json/arena.h"
 #include "object/kinds.h"
-#include "object/kinds/certificates.h"
 #include "object/schema/field.h"
 #include "object/schema/schemas.h"
 

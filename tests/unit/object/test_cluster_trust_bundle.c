@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 #include "object/kinds/certificates.h"
-#include "object/kinds/cluster_trust_bundle.h"
 #include "tests/unit/api/certificate_text.h"
 #include "tests/unit/object/object_text.h"
 

@@ -6,7 +6,7 @@
 #include "tests/unit/mount/fake_mount.h"
 
 #include "base/cleanup.h"
-#include "plugins/empty_dir.h"
+#include "plugins/scratch.h"
 
 #include <errno.h>
 #include <linux/magic.h>
