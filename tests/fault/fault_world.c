@@ -121,8 +121,9 @@ static void make_driver(void)
 static void load_config(struct fault_world *world)
 {
 	char words[6][PATH_MAX];
-	char *argv[] = { (char *) "podvold", words[0], words[1], words[2],
-			 words[3],           words[4], words[5], NULL };
+	char *argv[] = {
+		"podvold", words[0], words[1], words[2], words[3], words[4], words[5], NULL
+	};
 	struct failure failure = { .error = 0 };
 
 	sandbox_write("podvold.conf", "log-level: info\n");

@@ -270,7 +270,7 @@ static void assert_whole(void)
 		sqlite3_prepare_v2(connection, "PRAGMA integrity_check", -1, &statement, NULL),
 		SQLITE_OK);
 	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-	assert_string_equal((const char *) sqlite3_column_text(statement, 0), "ok");
+	assert_string_equal(sqlite3_column_text(statement, 0), "ok");
 	assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
 	assert_int_equal(sqlite3_close(connection), SQLITE_OK);
 }

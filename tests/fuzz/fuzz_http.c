@@ -147,9 +147,9 @@ static void start(void)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	HOLDS(sd_event_new(&event) >= 0);
-	HOLDS(bind(fd, (const struct sockaddr *) &address, sizeof(sa_family_t)) == 0);
+	HOLDS(bind(fd, &address, sizeof(sa_family_t)) == 0);
 	HOLDS(listen(fd, 4) == 0);
-	HOLDS(getsockname(fd, (struct sockaddr *) &address, &bytes) == 0);
+	HOLDS(getsockname(fd, &address, &bytes) == 0);
 	options.event = event;
 	options.agent = (struct agent *) &agent;
 	options.listeners[0] = (struct api_listener){ .kind = API_UNIX, .fd = fd };
@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (!event)
 		start();
-	HOLDS(connect(fd, (const struct sockaddr *) &address, sizeof(sa_family_t) + 6) == 0);
+	HOLDS(connect(fd, &address, sizeof(sa_family_t) + 6) == 0);
 	piece = data[0] > 0 ? data[0] : left;
 	if (left / PIECES > piece)
 		piece = left / PIECES;

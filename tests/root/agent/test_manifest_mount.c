@@ -143,7 +143,7 @@ static void link_to_other(void)
 
 static bool has_problem(struct world *world)
 {
-	return manifest_source_problems(world->source, has_text, (void *) "") > 0;
+	return manifest_source_problems(world->source, has_text, "") > 0;
 }
 
 /* Until something is reported and time for a judgement went by: both pods are the same ones. */

@@ -219,8 +219,8 @@ static void test_group(void **state)
 static void test_owner(void **state)
 {
 	cleanup(payload_done) struct payload payload = { .count = 0 };
-	struct payload_file file = { .path = (char *) "token",
-				     .data = (char *) "secret",
+	struct payload_file file = { .path = "token",
+				     .data = "secret",
 				     .length = 6,
 				     .mode = 0600,
 				     .has_owner = true,
@@ -456,7 +456,7 @@ static void test_readers_never_see_a_mixture(void **state)
 static void expect_shown(const char *path, size_t bytes_max, const char *wanted)
 {
 	cleanup_close int fd = open(sandbox_path("volume"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *text = (char *) "not written";
+	cleanup_free char *text = "not written";
 
 	assert_int_equal(atomic_read(fd, path, bytes_max, &text), 0);
 	if (wanted)

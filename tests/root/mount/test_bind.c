@@ -94,7 +94,7 @@ static void test_bind_tells_its_id(void **state)
 	target_fd = open_path("target");
 	assert_int_equal(bind_at_with_id(source_fd, target_fd, NULL, &mount_id, NULL), 0);
 	place.parent_fd = sandbox_fd();
-	place.name = place.path = (char *) "target";
+	place.name = place.path = "target";
 	assert_int_equal(place_facts(&place, &facts, NULL), 0);
 	assert_true(facts.is_mount_root);
 	tree_fd = open_tree(source_fd, "", AT_EMPTY_PATH);

@@ -236,7 +236,7 @@ static bool bind_socket(void)
 
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s",
 			sandbox_path(VOLUME "/logs/socket"));
-	return bind(fd, (const struct sockaddr *) &address, sizeof(address)) == 0;
+	return bind(fd, &address, sizeof(address)) == 0;
 }
 
 static void test_bound_socket(void **state)

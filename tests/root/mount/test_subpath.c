@@ -99,7 +99,7 @@ static void make_socket(const char *relative)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", sandbox_path(relative));
-	assert_return_code(bind(fd, (struct sockaddr *) &address, sizeof(address)), errno);
+	assert_return_code(bind(fd, &address, sizeof(address)), errno);
 	(void) close(fd);
 }
 

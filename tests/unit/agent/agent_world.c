@@ -255,7 +255,7 @@ int new_agent_world(void **state)
 	assert_int_equal(step_log_new(agent->actual, &agent->views.steps), 0);
 	assert_int_equal(volume_events_new(agent->actual, &agent->views.events), 0);
 	world->config.holds_max = 100;
-	world->config.node_name = (char *) "node";
+	world->config.node_name = "node";
 	assert_int_equal(pod_holds_open(&agent->holds, NULL), 0);
 	assert_int_equal(metrics_new(&agent->views.tables, &agent->views.metrics), 0);
 	*state = world;

@@ -276,7 +276,7 @@ static struct agent *set_up(void **state)
 		.world = *state, .reports_ids = true, .fate = MOUNT_THERE, .root_fate = MOUNT_THERE
 	};
 	agent = &drift_world.world->agent;
-	agent->root.path = (char *) "/pods";
+	agent->root.path = "/pods";
 	agent->root.fd = open("/", O_PATH | O_CLOEXEC);
 	agent->pools.workers = (struct worker_pool *) &drift_world; /* nothing runs on it */
 	drift_world.world->config.drift.heals = true;

@@ -76,7 +76,7 @@ static int set_up(void **state)
 	assert_int_equal(new_agent_world(state), 0);
 	the_world = *state;
 	agent = &the_world->agent;
-	agent->root.path = (char *) "/root-dir";
+	agent->root.path = "/root-dir";
 	assert_int_equal(agent_open_drivers(agent), 0);
 	assert_int_equal(drivers_start(agent->drivers, NULL, NULL), 0);
 	assert_ptr_equal(registration.drivers, agent->host.csi_drivers);

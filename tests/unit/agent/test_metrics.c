@@ -161,9 +161,9 @@ static void test_sizes_of_files(void **state)
 	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} ", true);
 	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} 0\n", false);
 	expect_line(world, "NaN", false);
-	world->config.run_dir = (char *) "/dev/null";
+	world->config.run_dir = "/dev/null";
 	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} NaN\n", true);
-	world->config.run_dir = (char *) "/nonexistent";
+	world->config.run_dir = "/nonexistent";
 	expect_line(world, "\npodvol_database_bytes{file=\"ledger.db\"} 0\n", true);
 	world->config.run_dir = NULL;
 }

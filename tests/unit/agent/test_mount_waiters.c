@@ -91,7 +91,7 @@ static int setup(void **state)
 	stored_pod = &pod.object;
 	has_running = false;
 	fixture->config.waits_max = 2;
-	fixture->config.node_name = (char *) "a";
+	fixture->config.node_name = "a";
 	agent->config = &fixture->config;
 	assert_return_code(sd_event_new(&agent->event), errno);
 	assert_int_equal(dirty_set_new(NULL, NULL, &agent->dirty), 0);
@@ -344,7 +344,7 @@ static void case_310_look_up_errors_do_not_end_the_wait(void **state)
 	uint64_t begin = monotonic_usec();
 
 	pod.pod.containers = &main_container;
-	pod.pod.volumes = (void *) both;
+	pod.pod.volumes = both;
 	pod.pod.volume_count = ARRAY_SIZE(both);
 	assert_int_equal(desired_add_error(desired, "uid-1", "data", -EAGAIN,
 					   "error processing PVC default/c: PVC is not bound"),
@@ -496,7 +496,7 @@ static void test_one_volume_is_waited_for_under_each_of_its_names(void **state)
 	struct fixture *fixture = *state;
 
 	pod.pod.containers = &main_container;
-	pod.pod.volumes = (void *) both;
+	pod.pod.volumes = both;
 	pod.pod.volume_count = ARRAY_SIZE(both);
 	want_volume(fixture);
 	publish(fixture, 0, ERROR_FINAL);

@@ -39,7 +39,7 @@ static int set_up(void **state)
 	world = *state;
 	world->agent.pools.workers = (struct worker_pool *) world; /* nothing runs on it */
 	assert_int_equal(volume_users_open(&world->agent.holds), 0);
-	world->agent.root.path = (char *) "/root";
+	world->agent.root.path = "/root";
 	holders = (struct busy_holders){ .count = 0 };
 	tried[0] = '\0';
 	want_data(world);

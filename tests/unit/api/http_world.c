@@ -78,7 +78,7 @@ int client(const struct served *served)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", served->path);
-	assert_int_equal(connect(fd, (const struct sockaddr *) &address, sizeof(address)), 0);
+	assert_int_equal(connect(fd, &address, sizeof(address)), 0);
 	return fd;
 }
 

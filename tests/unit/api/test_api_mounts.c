@@ -17,24 +17,24 @@
 #define MOUNTS "/podvol/v1/pods/default/web/mounts"
 
 static struct planned_mount mount = {
-	.name = (char *) "v",
-	.host_path = (char *) "/h",
-	.container_path = (char *) "/c",
-	.sub_path = (char *) "",
+	.name = "v",
+	.host_path = "/h",
+	.container_path = "/c",
+	.sub_path = "",
 };
 static struct planned_container containers[] = {
-	{ .name = (char *) "c", .type = "regular", .mounts = &mount, .mount_count = 1 },
-	{ .name = (char *) "d", .type = "ephemeral" },
+	{ .name = "c", .type = "regular", .mounts = &mount, .mount_count = 1 },
+	{ .name = "d", .type = "ephemeral" },
 };
 static const struct container_plan plan_of_one = {
-	.pod = (char *) "default/web",
-	.pod_uid = (char *) "u",
+	.pod = "default/web",
+	.pod_uid = "u",
 	.containers = containers,
 	.container_count = 1,
 };
 static const struct container_plan plan_of_two = {
-	.pod = (char *) "default/web",
-	.pod_uid = (char *) "u",
+	.pod = "default/web",
+	.pod_uid = "u",
 	.containers = containers,
 	.container_count = 2,
 };

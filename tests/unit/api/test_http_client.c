@@ -235,9 +235,9 @@ static int canned_set_up(void **state)
 	char server[64];
 
 	canned->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(canned->listen_fd, (struct sockaddr *) &address, length), 0);
+	assert_int_equal(bind(canned->listen_fd, &address, length), 0);
 	assert_int_equal(listen(canned->listen_fd, 8), 0);
-	assert_int_equal(getsockname(canned->listen_fd, (struct sockaddr *) &address, &length), 0);
+	assert_int_equal(getsockname(canned->listen_fd, &address, &length), 0);
 	(void) snprintf(server, sizeof(server), "http://127.0.0.1:%u",
 			(unsigned int) ntohs(address.sin_port));
 	kubeconfig.server = server;

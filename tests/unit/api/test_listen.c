@@ -54,7 +54,7 @@ static int connect_to(const char *path)
 	cleanup_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	return connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0 ? -errno : 0;
+	return connect(fd, &address, sizeof(address)) < 0 ? -errno : 0;
 }
 
 static void test_unix(void **state)

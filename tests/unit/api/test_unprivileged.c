@@ -126,12 +126,12 @@ static struct remote_peer peer_at(const char *address)
 
 	(void) setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	(void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (listening < 0 || bind(listening, (struct sockaddr *) &in, sizeof(in)) < 0)
+	if (listening < 0 || bind(listening, &in, sizeof(in)) < 0)
 		skip();
 	assert_int_equal(listen(listening, 1), 0);
-	assert_int_equal(getsockname(listening, (struct sockaddr *) &in, &bytes), 0);
+	assert_int_equal(getsockname(listening, &in, &bytes), 0);
 	assert_int_equal(inet_pton(AF_INET6, address, &in.sin6_addr), 1);
-	if (connect(fd, (struct sockaddr *) &in, sizeof(in)) < 0)
+	if (connect(fd, &in, sizeof(in)) < 0)
 		skip();
 	accepted = accept(listening, NULL, NULL);
 	return remote_peer_of(accepted);

@@ -42,7 +42,7 @@ void serve_again(struct served *served)
 	assert_int_equal(api_listen(&listen, options.listeners, &options.listener_count, NULL), 0);
 	assert_int_equal(options.listener_count, 2);
 	files.listen_fd = options.listeners[1].fd;
-	assert_int_equal(getsockname(files.listen_fd, (struct sockaddr *) &address, &length), 0);
+	assert_int_equal(getsockname(files.listen_fd, &address, &length), 0);
 	(void) snprintf(served->address, sizeof(served->address), "127.0.0.1:%u",
 			(unsigned int) ntohs(address.sin_port));
 	(void) snprintf(served->server, sizeof(served->server), "https://%s", served->address);

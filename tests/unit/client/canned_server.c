@@ -84,8 +84,7 @@ int server_set_up(void **state)
 	(void) snprintf(server->path, sizeof(server->path), "%s/sock", server->directory);
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", server->path);
 	server->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(
-		bind(server->listen_fd, (const struct sockaddr *) &address, sizeof(address)), 0);
+	assert_int_equal(bind(server->listen_fd, &address, sizeof(address)), 0);
 	assert_int_equal(listen(server->listen_fd, 8), 0);
 	assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
 	*state = server;

@@ -110,8 +110,7 @@ static void start(struct server *server, const char *const *answers, bool hang_l
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "%s", server->path);
 	server->script = (struct script){ .answers = answers, .hang_last = hang_last };
 	server->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(
-		bind(server->listen_fd, (const struct sockaddr *) &address, sizeof(address)), 0);
+	assert_int_equal(bind(server->listen_fd, &address, sizeof(address)), 0);
 	assert_int_equal(listen(server->listen_fd, 8), 0);
 	assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
 }

@@ -393,7 +393,7 @@ void cluster_world_start(struct cluster_world *world, const char *node_name)
 						  .is_takeover = world->is_takeover,
 						  .complete = on_complete,
 						  .userdata = world },
-				     .kubeconfig = { .server = (char *) "https://example.com" } };
+				     .kubeconfig = { .server = "https://example.com" } };
 	world->is_complete = false;
 	assert_int_equal(contact_new(cluster), 0);
 	assert_int_equal(requests_new(NULL, NULL, &cluster->requests), 0);

@@ -18,21 +18,20 @@
 #include <cmocka.h>
 
 #define MOUNT(host, container)                                                                     \
-	.name = (char *) "v", .host_path = (char *) host, .container_path = (char *) container,    \
-	.sub_path = (char *) ""
+	.name = "v", .host_path = host, .container_path = container, .sub_path = ""
 
 static struct planned_mount plain = { MOUNT("/h", "/c") };
 static struct planned_device device = {
-	.name = (char *) "d",
-	.host_path = (char *) "/dev/loop3",
-	.container_path = (char *) "/dev/xvda",
+	.name = "d",
+	.host_path = "/dev/loop3",
+	.container_path = "/dev/xvda",
 	.major = 7,
 	.minor = 3,
 };
 static struct planned_device read_only_device = {
-	.name = (char *) "d",
-	.host_path = (char *) "/dev/sdb",
-	.container_path = (char *) "/dev/xvda",
+	.name = "d",
+	.host_path = "/dev/sdb",
+	.container_path = "/dev/xvda",
 	.read_only = true,
 	.major = 8,
 	.minor = 16,
@@ -65,7 +64,7 @@ static int print(const char *name, const struct small *small, char **ret, struct
 {
 	const struct container_format *format = container_format_find(name);
 	struct planned_container container = {
-		.name = (char *) "main",
+		.name = "main",
 		.type = "regular",
 		.mounts = small->mount,
 		.mount_count = small->mount ? 1 : 0,
@@ -74,8 +73,8 @@ static int print(const char *name, const struct small *small, char **ret, struct
 	};
 	const struct container_plan plan = {
 		.object = pod,
-		.pod = (char *) "ns/web",
-		.pod_uid = (char *) "u-1",
+		.pod = "ns/web",
+		.pod_uid = "u-1",
 		.groups = small->group,
 		.group_count = small->group ? 1 : 0,
 		.containers = &container,
@@ -126,7 +125,7 @@ static void assert_mount_refused(const char *name, const struct planned_mount *m
 static void test_image(void **state)
 {
 	static const char *const refusing[] = { "oci", "docker", "nspawn" };
-	struct planned_mount image = { MOUNT("", "/c"), .image = (char *) "registry.example/a,b:1",
+	struct planned_mount image = { MOUNT("", "/c"), .image = "registry.example/a,b:1",
 				       .read_only = true };
 	char text[256];
 
@@ -139,7 +138,7 @@ static void test_image(void **state)
 				refusing[i]);
 		assert_mount_refused(refusing[i], &image, text);
 	}
-	image.sub_path = (char *) "part";
+	image.sub_path = "part";
 	assert_mount_refused("podman", &image,
 			     "container 'main': podman cannot express subPath of an image volume, "
 			     "which '/c' asks for");
@@ -162,7 +161,7 @@ static void test_idmap(void **state)
 	};
 	struct planned_mount mount = { MOUNT("/h", "/c"), .idmap = true, .read_only = true,
 				       .noexec = true };
-	struct planned_mount image = { MOUNT("", "/c"), .image = (char *) "a:1", .idmap = true };
+	struct planned_mount image = { MOUNT("", "/c"), .image = "a:1", .idmap = true };
 	cleanup_free char *json = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -350,11 +349,11 @@ static void test_relabel(void **state)
 	mount.read_only = true;
 	mount.propagation = PROPAGATION_HOST_TO_CONTAINER;
 	assert_mount("docker", &mount, "--volume=/h:/c:ro,rslave,z\n");
-	mount.container_path = (char *) "/c:d";
+	mount.container_path = "/c:d";
 	assert_mount_refused("docker", &mount,
 			     "container 'main': docker cannot label a mount whose path has a "
 			     "colon: '/c:d'");
-	mount.container_path = (char *) "/c";
+	mount.container_path = "/c";
 	mount.recursive_read_only = RECURSIVE_READ_ONLY_ENABLED;
 	assert_mount_refused("docker", &mount,
 			     "container 'main': docker cannot label a mount with recursiveReadOnly "
@@ -460,7 +459,7 @@ static void test_devices_with_a_colon(void **state)
 {
 	struct planned_device by_id = device;
 
-	by_id.host_path = (char *) "/dev/disk/by-path/pci-0:1";
+	by_id.host_path = "/dev/disk/by-path/pci-0:1";
 	assert_refused_by("podman", &(struct small){ .device = &by_id },
 			  "container 'main': podman cannot express a device whose path has a "
 			  "colon: '/dev/disk/by-path/pci-0:1'");
@@ -497,13 +496,13 @@ static void test_groups(void **state)
 static void test_one_of_several(void **state)
 {
 	struct planned_container containers[] = {
-		{ .name = (char *) "first", .type = "init" },
-		{ .name = (char *) "main", .type = "regular" },
+		{ .name = "first", .type = "init" },
+		{ .name = "main", .type = "regular" },
 	};
 	const struct container_plan plan = {
 		.object = pod,
-		.pod = (char *) "ns/web",
-		.pod_uid = (char *) "u",
+		.pod = "ns/web",
+		.pod_uid = "u",
 		.containers = containers,
 		.container_count = ARRAY_SIZE(containers),
 	};

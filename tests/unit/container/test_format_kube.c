@@ -18,8 +18,7 @@
 #include <cmocka.h>
 
 #define MOUNT(host, container)                                                                     \
-	.name = (char *) "v", .host_path = (char *) host, .container_path = (char *) container,    \
-	.sub_path = (char *) ""
+	.name = "v", .host_path = host, .container_path = container, .sub_path = ""
 
 static const char KUBE_POD[] =
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\",\"namespace\":"
@@ -66,7 +65,7 @@ static int free_pod(void **state)
 static int print_kube(struct planned_mount *mount, struct planned_device *disk, char **ret,
 		      struct failure *reterr)
 {
-	struct planned_container container = { .name = (char *) "main",
+	struct planned_container container = { .name = "main",
 					       .mounts = mount,
 					       .mount_count = mount ? 1 : 0,
 					       .devices = disk,
@@ -114,7 +113,7 @@ static void test_no_memory(void **state)
 
 static void test_kube_refuses(void **state)
 {
-	struct planned_device disk = { .container_path = (char *) "/dev/x" };
+	struct planned_device disk = { .container_path = "/dev/x" };
 	struct planned_mount mounts[] = {
 		{ MOUNT("/h", "/a:b") },
 		{ MOUNT("/h", "/c"), .read_only = true,

@@ -262,11 +262,9 @@ static void test_somebody_else_writes_at_the_same_time(void **state)
 	const struct csi_node_entry entry = { .driver = "d", .node_id = "i" };
 	cleanup_object const struct object *node = NULL, *csi_node = NULL;
 
+	assert_int_equal(object_edit(get(world, KIND_NODE), put_label, "theirs", &node, NULL), 0);
 	assert_int_equal(
-		object_edit(get(world, KIND_NODE), put_label, (void *) "theirs", &node, NULL), 0);
-	assert_int_equal(object_edit(get(world, KIND_CSI_NODE), put_label, (void *) "theirs",
-				     &csi_node, NULL),
-			 0);
+		object_edit(get(world, KIND_CSI_NODE), put_label, "theirs", &csi_node, NULL), 0);
 	assert_int_equal(csi_node_install(world->csi_node, &entry, on_done, world), 0);
 	assert_int_equal(store_update(world->store.store, node, NULL, NULL, NULL), 0);
 	assert_int_equal(store_update(world->store.store, csi_node, NULL, NULL, NULL), 0);

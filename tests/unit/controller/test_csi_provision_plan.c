@@ -282,9 +282,9 @@ static void fill(struct made *made, int64_t bytes, const char *zone)
 	csi__v1__volume_content_source__init(&made->content);
 	csi__v1__topology__init(&made->topology);
 	csi__v1__topology__segments_entry__init(&made->segment);
-	made->volume.volume_id = (char *) "vol-1";
+	made->volume.volume_id = "vol-1";
 	made->volume.capacity_bytes = bytes;
-	made->segment.key = (char *) "zone";
+	made->segment.key = "zone";
 	made->segment.value = (char *) zone;
 	made->segments[0] = &made->segment;
 	made->topology.segments = made->segments;

@@ -66,7 +66,7 @@ static struct csi_call *stage(struct ended *ended)
 	struct failure failure = { 0 };
 	struct csi_call *call;
 
-	message.volume_id = (char *) "vol";
+	message.volume_id = "vol";
 	if (csi_call_start(world.event, call_log, &request, &call, &failure) < 0)
 		fail_msg("%s", failure.text);
 	/* Packed by now: what it was made of may go. */

@@ -240,7 +240,7 @@ static void answer_info_at(const char *socket, const char *type, const char *nam
 
 	info.type = (char *) type;
 	info.name = (char *) name;
-	info.endpoint = (char *) "/e/csi.sock";
+	info.endpoint = "/e/csi.sock";
 	info.supported_versions = versions;
 	info.n_supported_versions = 1;
 	end_call(REGISTRATION_GET_INFO, socket, &reply);
@@ -259,8 +259,8 @@ static void answer_node_info(const char *node_id)
 	Csi__V1__NodeGetInfoResponse info = CSI__V1__NODE_GET_INFO_RESPONSE__INIT;
 	struct csi_reply reply = { .message = &info.base };
 
-	zone.key = (char *) "zone";
-	zone.value = (char *) "a";
+	zone.key = "zone";
+	zone.value = "a";
 	topology.segments = zones;
 	topology.n_segments = 1;
 	info.node_id = (char *) node_id;

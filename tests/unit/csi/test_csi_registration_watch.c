@@ -158,7 +158,7 @@ static void make_socket(struct world *world, const char *path)
 
 	(void) snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
 			world->top_fd, path);
-	assert_int_equal(bind(fd, (const struct sockaddr *) &address, sizeof(address)), 0);
+	assert_int_equal(bind(fd, &address, sizeof(address)), 0);
 	(void) close(fd);
 }
 

@@ -242,7 +242,7 @@ void grpc_world_listen(struct grpc_world *world, int backlog)
 			directory_fd, slash + 1);
 	world->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	assert_true(world->listen_fd >= 0);
-	assert_int_equal(bind(world->listen_fd, (struct sockaddr *) &address, sizeof(address)), 0);
+	assert_int_equal(bind(world->listen_fd, &address, sizeof(address)), 0);
 	assert_int_equal(listen(world->listen_fd, backlog), 0);
 }
 

@@ -204,7 +204,7 @@ static void test_thread_is_no_process(void **state)
 	struct failure why = { 0 };
 	pthread_t thread;
 
-	assert_int_equal(pthread_create(&thread, NULL, idle, (void *) &id), 0);
+	assert_int_equal(pthread_create(&thread, NULL, idle, &id), 0);
 	while (id == 0)
 		(void) sched_yield();
 	assert_true(open_target(id, &identity, &why) < 0);

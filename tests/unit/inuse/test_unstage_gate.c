@@ -93,9 +93,9 @@ static int set_up(void **state)
 	options.event = world->event;
 	options.workers = world->workers;
 	assert_int_equal(unstage_gate_new(&options, &world->gate), 0);
-	world->volume.unique_name = (char *) "volume";
-	world->volume.device_mount_path = (char *) "/"; /* is mounted */
-	world->volume.device_path = (char *) "/dev/x";
+	world->volume.unique_name = "volume";
+	world->volume.device_mount_path = "/"; /* is mounted */
+	world->volume.device_path = "/dev/x";
 	world->step = (struct step){ .kind = STEP_UNSTAGE,
 				     .unique_name = "volume",
 				     .have = &world->volume };
@@ -199,7 +199,7 @@ static void test_what_is_not_mounted_is_not_searched_for(void **state)
 {
 	struct world *world = *state;
 
-	world->volume.device_mount_path = (char *) "/no/such/directory";
+	world->volume.device_mount_path = "/no/such/directory";
 	assert_false(ask_and_wait(world));
 	assert_int_equal(made_up.searches, 0);
 	assert_true(unstage_gate_passes(world->gate, &world->step));
@@ -272,7 +272,7 @@ static void test_only_directories_that_are_removed_are_searched_for(void **state
 	static const struct volume_plugin plugin = { .name = "x", .traits = VOLUME_REMOVES_FILES };
 	static const char *const paths[] = { "/no/such/directory", "/proc", "/etc/passwd" };
 	struct world *world = *state;
-	struct actual_pod pod = { .pod_uid = (char *) "uid" };
+	struct actual_pod pod = { .pod_uid = "uid" };
 
 	world->volume.plugin = &plugin;
 	world->step.kind = STEP_UNPUBLISH;

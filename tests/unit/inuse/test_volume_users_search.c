@@ -144,7 +144,7 @@ static int set_up(void **state)
 	assert_int_equal(worker_pool_new("worker", world->to_loop, &limits, &world->workers), 0);
 	assert_int_equal(dirty_set_new(NULL, NULL, &world->dirty), 0);
 	assert_int_equal(actual_new(world->dirty, &world->inuse.with.actual), 0);
-	world->root.path = (char *) "/root";
+	world->root.path = "/root";
 	world->inuse.with.root = &world->root;
 	world->inuse.with.workers = &world->workers;
 	*state = world;

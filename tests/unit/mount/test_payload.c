@@ -112,7 +112,7 @@ static void test_a_file_is_no_directory(void **state)
 static void test_limits(void **state)
 {
 	struct payload payload = { .count = 0 };
-	struct payload_file file = { .path = (char *) "a", .length = PAYLOAD_BYTES_MAX };
+	struct payload_file file = { .path = "a", .length = PAYLOAD_BYTES_MAX };
 	char *bytes = calloc(1, PAYLOAD_BYTES_MAX);
 
 	assert_non_null(bytes);

@@ -53,7 +53,7 @@ struct cJSON *tree_of_json(const char *json)
 	return tree;
 }
 
-struct cJSON *tree_of_file(const char *path)
+const char *text_of_file(const char *path)
 {
 	const char *top = getenv("top_srcdir");
 	static char text[65536];
@@ -67,7 +67,12 @@ struct cJSON *tree_of_file(const char *path)
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	assert_true(feof(file));
 	assert_int_equal(fclose(file), 0);
-	return tree_of_json(text);
+	return text;
+}
+
+struct cJSON *tree_of_file(const char *path)
+{
+	return tree_of_json(text_of_file(path));
 }
 
 struct cJSON *tree_of(const struct object *object)

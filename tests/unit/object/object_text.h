@@ -19,5 +19,8 @@ struct cJSON *tree_of(const struct object *object);
 /* Any tree from JSON text that is right. Give it to json_free(). */
 struct cJSON *tree_of_json(const char *json);
 
-/* The tree of a JSON file of the source tree, "tests/patch/apply.json". Give it to json_free(). */
+/* A file of the source tree, "tests/patch/apply.json"; until the next one is read. */
+const char *text_of_file(const char *path);
+
+/* The tree of such a file of JSON. Give it to json_free(). */
 struct cJSON *tree_of_file(const char *path);

@@ -100,56 +100,6 @@ static void test_base64(void **state)
 
 /* ---- a pod's variables ---- */
 
-static const char pod_yaml[] =
-	"apiVersion: v1\nkind: Pod\n"
-	"metadata: {name: web, namespace: shop, uid: u-1, labels: {app: front, 'x/y': z},\n"
-	"  annotations: {note: hello}}\n"
-	"spec:\n  nodeName: node1\n  serviceAccountName: robot\n"
-	"  initContainers: [{name: init, image: i, env: [{name: WHO, value: init}]}]\n"
-	"  containers:\n  - name: main\n    image: i\n"
-	"    resources: {limits: {cpu: 1500m, memory: 64Mi}, requests: {memory: 1}}\n"
-	"    envFrom:\n"
-	"    - configMapRef: {name: settings}\n"
-	"    - {prefix: S_, secretRef: {name: keys}}\n"
-	"    - {prefix: X=, configMapRef: {name: settings}}\n"
-	"    - configMapRef: {name: nowhere, optional: true}\n"
-	"    env:\n"
-	"    - {name: PLAIN, value: text}\n"
-	"    - {name: NESTED, value: 'a-$(PLAIN)-$$(PLAIN)'}\n"
-	"    - {name: LATER, value: 'see $(AFTER)'}\n"
-	"    - {name: AFTER, value: after}\n"
-	"    - {name: EMPTY, value: ''}\n"
-	"    - {name: TWICE, value: first}\n"
-	"    - {name: TWICE, value: second}\n"
-	"    - {name: color, value: env-wins}\n"
-	"    - {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}\n"
-	"    - {name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}\n"
-	"    - {name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n"
-	"    - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n"
-	"    - {name: ACCOUNT, valueFrom: {fieldRef: {fieldPath: spec.serviceAccountName}}}\n"
-	"    - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n"
-	"    - {name: IPS, valueFrom: {fieldRef: {fieldPath: status.podIPs}}}\n"
-	"    - {name: LABEL, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['app']\"}}}\n"
-	"    - {name: SLASH, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['x/y']\"}}}\n"
-	"    - {name: NOTE, valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['note']\"}}}\n"
-	"    - {name: NOLABEL, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['no']\"}}}\n"
-	"    - {name: BADFIELD, valueFrom: {fieldRef: {fieldPath: spec.magic}}}\n"
-	"    - {name: USES_BAD, value: 'x$(BADFIELD)'}\n"
-	"    - {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}\n"
-	"    - {name: MILLI, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1m}}}\n"
-	"    - {name: MEMORY, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: "
-	"1Mi}}}\n"
-	"    - {name: REQUEST, valueFrom: {resourceFieldRef: {resource: requests.memory}}}\n"
-	"    - {name: NOLIMIT, valueFrom: {resourceFieldRef: {resource: limits.nothing}}}\n"
-	"    - {name: FROM_MAP, valueFrom: {configMapKeyRef: {name: settings, key: color}}}\n"
-	"    - {name: FROM_SECRET, valueFrom: {secretKeyRef: {name: keys, key: door}}}\n"
-	"    - {name: NO_KEY, valueFrom: {configMapKeyRef: {name: settings, key: none}}}\n"
-	"    - {name: NO_MAP, valueFrom: {configMapKeyRef: {name: nowhere, key: none}}}\n"
-	"    - {name: NO_SECRET, valueFrom: {secretKeyRef: {name: nowhere, key: none}}}\n"
-	"    - {name: OPTIONAL, valueFrom: {secretKeyRef: {name: nowhere, key: none, optional: "
-	"true}}}\n"
-	"status: {podIP: 10.0.0.7, podIPs: [{ip: 10.0.0.7}, {ip: 'fd00::7'}]}\n";
-
 static struct {
 	const struct object *pod, *settings, *keys;
 	struct environment_sources sources;
@@ -169,7 +119,7 @@ static const struct object *find(void *userdata, enum object_kind kind, const ch
 
 static int setup(void **state)
 {
-	world.pod = object_of(pod_yaml);
+	world.pod = object_of(text_of_file("tests/unit/object/environment.yaml"));
 	world.settings = object_of("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, "
 				   "namespace: shop}\ndata: {color: blue, size: XL}\n");
 	world.keys = object_of("apiVersion: v1\nkind: Secret\nmetadata: {name: keys, namespace: "

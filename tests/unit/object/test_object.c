@@ -151,7 +151,7 @@ static void test_edits_make_new_objects(void **state)
 	const struct object *object = object_of(pod_yaml), *edited = NULL;
 	struct failure failure;
 
-	assert_int_equal(object_edit(object, set_label, (void *) "b", &edited, NULL), 0);
+	assert_int_equal(object_edit(object, set_label, "b", &edited, NULL), 0);
 	assert_int_equal(object->meta.labels.count, 0);
 	assert_int_equal(edited->meta.labels.count, 1);
 	assert_string_equal(edited->meta.labels.labels[0].value, "b");

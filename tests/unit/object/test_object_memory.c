@@ -9,6 +9,7 @@
 #include "object/json/json.h"
 #include "object/object.h"
 #include "object/schema/table.h"
+#include "tests/unit/object/object_text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -129,33 +130,7 @@ static long with_every_failure(bool (*work)(void))
 	return nth - 1;
 }
 
-static const char manifest[] =
-	"%YAML 1.1\n%TAG !k! tag:yaml.org,2002:\n---\n"
-	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  labels: {a: b, c: d}\n"
-	"spec:\n  securityContext: {fsGroup: 7, supplementalGroups: [1, 2]}\n"
-	"  initContainers: [{name: i}]\n"
-	"  containers:\n  - name: c\n    resources: {limits: {hugepages-2Mi: 4Mi, memory: 1Gi}}\n"
-	"    volumeMounts: [{name: data, mountPath: /data, subPath: \"caf\\u00e9\"}]\n"
-	"    volumeDevices: [{name: raw, devicePath: /dev/raw}]\n"
-	"  volumes:\n  - {name: data, hostPath: {path: /srv}}\n"
-	"  - {name: raw, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce],\n"
-	"      resources: {requests: {storage: 1Gi}}}}}}\n"
-	"  - {name: e}\n  - {name: p, projected: {sources: [{serviceAccountToken: {path: t}}]}}\n"
-	"---\napiVersion: v1\nkind: List\nitems:\n"
-	"- apiVersion: v1\n  kind: PersistentVolume\n"
-	"  metadata: {name: pv, annotations: {volume.beta.kubernetes.io/mount-options: "
-	"'ro,noatime'}}\n"
-	"  spec:\n    capacity: {storage: 1Gi}\n    accessModes: [ReadWriteOnce]\n"
-	"    local: {path: /x}\n    claimRef: {namespace: n1, name: c}\n"
-	"    nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: k, operator: "
-	"In,\n      values: [v]}]}]}}\n"
-	"- apiVersion: v1\n  kind: PersistentVolumeClaim\n  metadata: {name: c}\n"
-	"  spec:\n    accessModes: [ReadWriteOnce]\n    resources: {requests: {storage: 1Gi}}\n"
-	"    selector: {matchLabels: {a: b}}\n"
-	"- {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}, provisioner: "
-	"x}\n"
-	"- {a1: , a2: , a3: , a4: , a5: , a6: , a7: , a8: , a9: , b1: , b2: , b3: , b4: }\n"
-	"---\n!k!map {a: !k!str b}\n";
+static const char *manifest;
 
 static bool parse_manifest(void)
 {
@@ -308,6 +283,7 @@ static int make_pod(void **state)
 	cJSON_Hooks hooks = { .malloc_fn = __wrap_malloc, .free_fn = __wrap_free };
 	struct document_list list;
 
+	manifest = text_of_file("tests/unit/object/memory.yaml");
 	cJSON_InitHooks(&hooks);
 	if (documents_parse(manifest, strlen(manifest), &list, NULL) < 0)
 		return -1;

@@ -19,33 +19,14 @@
 #define HEAD       "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n"
 #define CONTAINERS "  containers: [{name: c}]\n"
 
-static const char full[] = HEAD
-	"  namespace: ns\n  uid: 0b5e-1\nspec:\n  nodeName: n1\n  serviceAccountName: robot\n"
-	"  securityContext: {fsGroup: 4711, fsGroupChangePolicy: OnRootMismatch, runAsUser: 7,\n"
-	"    supplementalGroups: [1, 4294967]}\n"
-	"  initContainers:\n  - name: init\n    restartPolicy: Always\n    volumeMounts: [{name: "
-	"a, mountPath: /a}]\n"
-	"  ephemeralContainers: [{name: debug}]\n"
-	"  containers:\n"
-	"  - name: c1\n"
-	"    resources: {limits: {memory: 1Gi, ephemeral-storage: 2Gi, hugepages-2Mi: 4Mi},\n"
-	"      requests: {hugepages-1Gi: 1Gi}}\n"
-	"    securityContext: {runAsUser: 0, privileged: true}\n"
-	"    volumeMounts:\n"
-	"    - {name: a, mountPath: /x, subPath: s/t, readOnly: true, recursiveReadOnly: Enabled}\n"
-	"    - {name: h, mountPath: /y, subPathExpr: $(A), mountPropagation: Bidirectional}\n"
-	"    volumeDevices: [{name: b, devicePath: /dev/b}]\n"
-	"  volumes:\n"
-	"  - {name: a, persistentVolumeClaim: {claimName: data, readOnly: true}}\n"
-	"  - {name: b, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce],\n"
-	"      resources: {requests: {storage: 1Gi}}}}}}\n"
-	"  - {name: h, hostPath: {path: /srv, type: Directory}}\n"
-	"  - {name: e, emptyDir: {medium: Memory, sizeLimit: 64Mi}}\n"
-	"status: {phase: Running, reason: R}\n";
+static const struct object *full_pod(void)
+{
+	return object_of(text_of_file("tests/unit/object/full_pod.yaml"));
+}
 
 static void test_a_full_pod(void **state)
 {
-	const struct object *object = object_of(full);
+	const struct object *object = full_pod();
 	const struct pod *pod = object->pod;
 	char key[POD_KEY_BYTES];
 
@@ -67,7 +48,7 @@ static void test_a_full_pod(void **state)
 
 static void test_volumes(void **state)
 {
-	const struct object *object = object_of(full);
+	const struct object *object = full_pod();
 	const struct pod_volume *volumes = object->pod->volumes;
 
 	assert_int_equal(object->pod->volume_count, 4);
@@ -101,7 +82,7 @@ static void test_memory_of_the_pod(void **state)
 	assert_true(object->pod->memory_overhead_bytes == 64 << 20);
 	assert_true(object->pod->memory_limit_bytes == 2LL << 30);
 	(void) object_unref(object);
-	object = object_of(full);
+	object = full_pod();
 	assert_int_equal(object->pod->memory_overhead_bytes, 0);
 	assert_int_equal(object->pod->memory_limit_bytes, 0);
 	(void) object_unref(object);
@@ -109,7 +90,7 @@ static void test_memory_of_the_pod(void **state)
 
 static void test_containers(void **state)
 {
-	const struct object *object = object_of(full);
+	const struct object *object = full_pod();
 	const struct pod_container *containers = object->pod->containers;
 	const struct pod_volume_mount *mounts = containers[1].mounts;
 
@@ -150,7 +131,7 @@ static void test_containers(void **state)
 /* What is limited is requested, as the API machinery fills it in. */
 static void test_limits_become_requests(void **state)
 {
-	const struct object *object = object_of(full);
+	const struct object *object = full_pod();
 	const struct pod_container *container = &object->pod->containers[1];
 
 	assert_int_equal(container->huge_page_count, 2);
@@ -163,7 +144,7 @@ static void test_limits_become_requests(void **state)
 
 static void test_how_volumes_are_used(void **state)
 {
-	const struct object *object = object_of(full);
+	const struct object *object = full_pod();
 	struct pod_volume_use use = pod_volume_use(object->pod, "a");
 
 	assert_true(use.mounted && !use.as_device);
@@ -176,6 +157,8 @@ static void test_how_volumes_are_used(void **state)
 
 static void test_defaults(void **state)
 {
+	cleanup_json struct cJSON *tree = tree_of_file("tests/unit/object/defaulted_pod.json");
+	cleanup_free char *expected = json_print(tree);
 	const struct object *object = object_of(
 		HEAD "spec:\n" CONTAINERS
 		     "  volumes:\n  - name: none\n  - {name: nothing, emptyDir: }\n"
@@ -187,24 +170,7 @@ static void test_defaults(void **state)
 		     "  - {name: t, ephemeral: {volumeClaimTemplate: {spec: {accessModes: "
 		     "[ReadWriteOnce], resources: {requests: {storage: 1}}}}}}\n");
 
-	assert_string_equal(
-		object->json,
-		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\","
-		"\"namespace\":"
-		"\"default\"},\"spec\":{\"containers\":[{\"name\":\"c\"}],\"volumes\":[{\"name\":"
-		"\"none\",\"emptyDir\":{}},{\"name\":\"nothing\",\"emptyDir\":{}},{\"name\":\"h\","
-		"\"hostPath\":{\"path\":\"/"
-		"\",\"type\":\"\"}},{\"name\":\"cm\",\"configMap\":{\"name\":"
-		"\"x\",\"defaultMode\":420}},{\"name\":\"s\",\"secret\":{\"secretName\":\"x\","
-		"\"defaultMode\":256}},{\"name\":\"d\",\"downwardAPI\":{\"items\":[{\"path\":\"p\","
-		"\"fieldRef\":{\"fieldPath\":\"metadata.name\",\"apiVersion\":\"v1\"}}],"
-		"\"defaultMode\":420}},{\"name\":\"p\",\"projected\":{\"sources\":["
-		"{\"serviceAccountToken\":{\"path\":\"t\",\"expirationSeconds\":3600}}],"
-		"\"defaultMode\":420}},{\"name\":\"t\",\"ephemeral\":{\"volumeClaimTemplate\":{"
-		"\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{"
-		"\"storage\":\"1\"}},\"volumeMode\":\"Filesystem\"}}}}],\"restartPolicy\":"
-		"\"Always\","
-		"\"terminationGracePeriodSeconds\":30}}");
+	assert_string_equal(object->json, expected);
 	assert_int_equal(object->pod->fs_group_change_policy, FS_GROUP_CHANGE_ALWAYS);
 	assert_false(object->pod->has_fs_group);
 	assert_false(object->pod->containers[0].has_run_as_user);
@@ -275,7 +241,7 @@ static void test_host_users(void **state)
 /* Defaults are made once: what was completed before is left as it is. */
 static void test_defaults_are_stable(void **state)
 {
-	const struct object *object = object_of(full), *again = NULL;
+	const struct object *object = full_pod(), *again = NULL;
 
 	assert_int_equal(object_parse_json(object->json, object->json_length, &again, NULL), 0);
 	assert_string_equal(again->json, object->json);

@@ -170,14 +170,14 @@ int world_set_up(void **state)
 	assert_int_equal(
 		worker_pool_new("test-walker", world.to_loop, &one, &world.options.walkers), 0);
 	assert_int_equal(operations_new(&world.options, &world.operations), 0);
-	world.want = (struct desired_volume){ .unique_name = (char *) "v", .plugin = &plugin };
-	world.want_pod = (struct desired_pod){ .pod_uid = (char *) "uid",
+	world.want = (struct desired_volume){ .unique_name = "v", .plugin = &plugin };
+	world.want_pod = (struct desired_pod){ .pod_uid = "uid",
 					       .pod = world.pod,
 					       .spec = { .name = "data", .pod = world.pod },
 					       .requested_usec = monotonic_usec() - 1000 };
-	world.have = (struct actual_volume){ .unique_name = (char *) "v",
+	world.have = (struct actual_volume){ .unique_name = "v",
 					     .plugin = &plugin,
-					     .spec_name = (char *) "data" };
+					     .spec_name = "data" };
 	return 0;
 }
 

@@ -252,9 +252,8 @@ static void other_access_modes_serve_many_pods(void **state)
 static void each_kind_of_step_has_its_checks(void **state)
 {
 	const struct object *pv cleanup_object = make_pv(RWOP "\"mountOptions\": [\"noatime\"], ");
-	struct desired_volume want = { .unique_name = (char *) "v", .plugin = &rich_plugin };
-	struct desired_pod want_pod = { .pod_uid = (char *) "second",
-					.spec = { .name = "pv", .pv = pv } };
+	struct desired_volume want = { .unique_name = "v", .plugin = &rich_plugin };
+	struct desired_pod want_pod = { .pod_uid = "second", .spec = { .name = "pv", .pv = pv } };
 	struct step step = { .kind = STEP_PUBLISH,
 			     .unique_name = "v",
 			     .pod_uid = "second",

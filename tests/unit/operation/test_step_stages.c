@@ -71,7 +71,7 @@ static const struct volume_plugin refusing = { .name = "example.com/refusing",
 					       .new_mounter = new_refused };
 static const struct plugin_host host = { .root_dir = "/r" };
 
-static struct desired_pod want_pod = { .pod_uid = (char *) "uid", .spec = { .name = "inner" } };
+static struct desired_pod want_pod = { .pod_uid = "uid", .spec = { .name = "inner" } };
 static struct desired_volume want;
 static struct actual_volume have;
 
@@ -82,11 +82,11 @@ static struct step make_step(enum step_kind kind, const struct volume_plugin *pl
 
 	want = (struct desired_volume){ .plugin = plugin, .block = block };
 	have = (struct actual_volume){ .plugin = plugin,
-				       .plugin_name = (char *) "example.com/gone",
-				       .spec_name = (char *) "recorded",
+				       .plugin_name = "example.com/gone",
+				       .spec_name = "recorded",
 				       .block = block,
-				       .device_path = (char *) "/dev/x",
-				       .device_mount_path = (char *) "/g" };
+				       .device_path = "/dev/x",
+				       .device_mount_path = "/g" };
 	return (struct step){ .kind = kind,
 			      .unique_name = "v",
 			      .pod_uid = has_pod ? "uid" : NULL,
@@ -234,7 +234,7 @@ static void the_plugin_says_what_it_mounts(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct step step = make_step(STEP_UNPUBLISH, rows[i].plugin, false);
-		struct actual_pod pod = { .pod_uid = (char *) "uid", .path = (char *) "/r/p" };
+		struct actual_pod pod = { .pod_uid = "uid", .path = "/r/p" };
 		struct stage_report report = { .event_count = 0 };
 		struct stage_list list;
 

@@ -82,7 +82,7 @@ static void make_socket(const char *relative)
 	assert_true(fd >= 0);
 	assert_true((size_t) snprintf(address.sun_path, sizeof(address.sun_path), "%s",
 				      below(relative)) < sizeof(address.sun_path));
-	assert_int_equal(bind(fd, (const struct sockaddr *) &address, sizeof(address)), 0);
+	assert_int_equal(bind(fd, &address, sizeof(address)), 0);
 }
 
 /* Runs the plugin's stages on an inline volume. */
