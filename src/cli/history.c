@@ -4,17 +4,19 @@
  *
  * The stored events of the object and of what it is joined with in the view of volumes: a pod with
  * its claims and PersistentVolumes, a volume or a path with its pods. Also of objects that are
- * gone, by name: their events outlive them. Asks only.
+ * gone, by name: their events outlive them. Below them the steps that podvold remembers: what went
+ * well has no events. Asks only.
  */
 #include "cli/describe.h"
 #include "cli/get.h"
+#include "cli/output/screen.h"
 
 #include "base/cleanup.h"
 #include "base/text.h"
 
 #include <string.h>
 
-static const char events_path[] = "/api/v1/events";
+static const char events_path[] = "/api/v1/events", steps_path[] = "/podvol/v1/steps";
 
 /* What was asked for. */
 struct subject {
@@ -94,32 +96,103 @@ static int read_subject(struct cli *cli, struct subject *ret)
 	return get_tree(cli, "/podvol/v1/volumes", &ret->volumes);
 }
 
-int verb_history(struct cli *cli)
+/* ---- events ---- */
+
+/* @ret_any: there are some. */
+static int show_events(struct cli *cli, const struct subject *subject, bool *ret_any)
 {
-	cleanup(subject_done) struct subject subject = { .word = NULL };
 	cleanup_json struct cJSON *list = NULL;
 	struct podvol_table *events = NULL;
-	int r, status = read_subject(cli, &subject);
+	int r, status = get_tree(cli, events_path, &list);
 
-	if (status == EXIT_DONE)
-		status = get_tree(cli, events_path, &list);
 	if (status != EXIT_DONE)
 		return status;
-	keep_those_about(&subject, list);
-	if (json_count(json_get(list, "items")) == 0) {
-		if (*subject.word == '/')
-			(void) fprintf(cli->err, "No events found for volumes at '%s'.\n",
-				       subject.word);
-		else
-			(void) fprintf(cli->err,
-				       "No events found for pod or claim '%s' or volume '%s'.\n",
-				       subject.full_name, subject.word);
+	keep_those_about(subject, list);
+	*ret_any = json_count(json_get(list, "items")) > 0;
+	if (!*ret_any)
 		return EXIT_DONE;
-	}
 	r = podvol_table_get(cli->podvol, events_path, &events);
 	if (r < 0)
 		return cli_failed(cli, r);
 	status = events_print_list(cli, list, events, true);
 	podvol_table_free(events);
+	return status;
+}
+
+/* ---- steps ---- */
+
+/* A step of a device has no pod. */
+static bool is_step_about(const struct subject *subject, const char *pod, const char *unique_name)
+{
+	if (strcmp(pod, subject->full_name) == 0 || strcmp(unique_name, subject->word) == 0)
+		return true;
+	JSON_FOREACH (row, json_get(subject->volumes, "items"))
+		if (strcmp(json_text_at(row, "uniqueName"), unique_name) == 0 &&
+		    (!strchr(pod, '/') || json_text_is(row, "pod", pod)) && is_joined(subject, row))
+			return true;
+	return false;
+}
+
+/* Below a heading of their own. */
+static void print_steps(struct cli *cli, const struct podvol_table *table, struct sheet *sheet,
+			bool is_below)
+{
+	if (sheet_rows(sheet) > 0) {
+		if (!cli->no_headers)
+			(void) fprintf(cli->out,
+				       "%sSteps since podvold was started, %zu of the last %zu:\n",
+				       is_below ? "\n" : "", sheet_rows(sheet),
+				       podvol_table_rows(table));
+		sheet_print(cli, sheet);
+	}
+	sheet_free(sheet);
+}
+
+static int show_steps(struct cli *cli, const struct subject *subject, bool *any)
+{
+	struct table_view view = { .prefix = "" };
+	struct podvol_table *steps = NULL;
+	struct sheet *sheet;
+	size_t pod, unique_name, count;
+	int r = podvol_table_get(cli->podvol, steps_path, &steps);
+
+	if (r < 0)
+		return cli_failed(cli, r);
+	view.columns = steps;
+	sheet = cli_table_sheet(&view);
+	pod = podvol_table_find(steps, "Pod");
+	unique_name = podvol_table_find(steps, "Unique Name");
+	for (size_t row = 0; row < podvol_table_rows(steps); row++)
+		if (is_step_about(subject, podvol_table_cell(steps, row, pod),
+				  podvol_table_cell(steps, row, unique_name)))
+			cli_table_row(sheet, &view, steps, row);
+	count = sheet_rows(sheet);
+	print_steps(cli, steps, sheet, *any);
+	*any = *any || count > 0;
+	podvol_table_free(steps);
+	return EXIT_DONE;
+}
+
+static void say_none(struct cli *cli, const struct subject *subject)
+{
+	if (*subject->word == '/')
+		(void) fprintf(cli->err, "No events found for volumes at '%s'.\n", subject->word);
+	else
+		(void) fprintf(cli->err, "No events found for pod or claim '%s' or volume '%s'.\n",
+			       subject->full_name, subject->word);
+}
+
+int verb_history(struct cli *cli)
+{
+	cleanup(subject_done) struct subject subject = { .word = NULL };
+	bool any = false;
+	int status = read_subject(cli, &subject);
+
+	if (status == EXIT_DONE)
+		status = show_events(cli, &subject, &any);
+	if (status == EXIT_DONE)
+		status = show_steps(cli, &subject, &any);
+	if (status == EXIT_DONE && !any)
+		say_none(cli, &subject);
 	return status;
 }

@@ -161,6 +161,18 @@ static bool is_expected(const struct pod_conditions *conditions, const struct kn
 		desired_errors(conditions->options.reporter->tables->desired, pod->uid));
 }
 
+/* What was reported as not mounted now is. A pod without trouble has no event. */
+static void report_mounted(const struct pod_conditions *conditions, const struct known_pod *known)
+{
+	const struct reporter *reporter = conditions->options.reporter;
+	const struct object *pod =
+		store_get(*reporter->store, KIND_POD, known->name_space, known->name);
+
+	if (pod && strcmp(pod->meta.uid, known->uid) == 0)
+		reporter->record(reporter->userdata, pod, "Normal", volumes_mounted,
+				 "all volumes of the pod are mounted");
+}
+
 static void update_pod(struct pod_conditions *conditions, struct known_pod *pod)
 {
 	struct store *store = *conditions->options.reporter->store;
@@ -177,6 +189,8 @@ static void update_pod(struct pod_conditions *conditions, struct known_pod *pod)
 	pod->word = word;
 	if (word == pod->shown || is_expected(conditions, pod))
 		return;
+	if (store && pod->shown && !is_mounted(pod->shown) && is_mounted(word))
+		report_mounted(conditions, pod);
 	pod->shown = word;
 	if (store)
 		(void) store_touch(store, &key, pod->uid);
