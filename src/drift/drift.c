@@ -285,6 +285,7 @@ void drift_note_attributes(struct drift *drift, struct drift_mount *mount, uint6
 			mount->attributes |= MOUNT_ATTR_RDONLY;
 		mount->attributes_known = true;
 	}
+	drift_index_expect(drift, mount, attributes == mount->attributes);
 	if (attributes == mount->attributes) {
 		if (mount->kind == DRIFT_REMOUNTED)
 			drift_over(drift, mount, false);
@@ -547,6 +548,7 @@ struct drift *drift_free(struct drift *drift)
 	HASH_ITER (hh, drift->mounts, mount, next)
 		drift_index_remove(drift, mount);
 	retry_queue_free(drift->retries);
+	free(drift->known);
 	free(drift);
 	return NULL;
 }

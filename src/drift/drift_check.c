@@ -17,17 +17,31 @@ enum {
 	SETTLE_ALTERED_USEC = 60000, /* the same when events explain the change */
 	OWN_QUIET_USEC = 60000,
 	OWN_PATIENCE_USEC = 500000,
-	COST_FACTOR = 20,
+	COST_FACTOR = 40, /* a fortieth of one processor; others' mounts cost about as much again */
 	IDENTITIES_MAX = 1024, /* in one job */
 };
 
 /* ---- checks ---- */
 
+/* The loop is not to walk over thousands that are as they were. */
+static void keep_changed(struct drift_job *job)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < job->known_count; i++)
+		if (job->known[i].fate != MOUNT_SAME)
+			job->known[kept++] = job->known[i];
+	job->known_count = kept;
+}
+
 static int run_mount_check(struct drift_job *job, struct failure *reterr)
 {
-	return job->all ? mount_compare_all(job->known, job->known_count, job->root->path,
-					    job->root_id, &job->seen, reterr)
-			: mount_look_at_known(job->known, job->known_count, reterr);
+	int r = job->all ? mount_compare_all(job->known, job->known_count, job->root->path,
+					     job->root_id, &job->seen, reterr)
+			 : mount_look_at_known(job->known, job->known_count, reterr);
+
+	keep_changed(job);
+	return r;
 }
 
 static bool is_seen(const struct table_entries *seen, uint64_t mount_id)
@@ -58,7 +72,7 @@ static void note_fate(struct drift *drift, const struct known_mount *known)
 	struct drift_mount *mount = drift_index_by_id(drift, known->mount_id);
 
 	/* podvold unmounted it meanwhile; before Linux 6.8 its id may be reused by now. */
-	if (!mount || (known->path && strcmp(mount->path, known->path) != 0))
+	if (!mount || drift->known[mount->known_at].place != known->place)
 		return;
 	if (known->fate == MOUNT_GONE)
 		drift_lost(drift, mount, DRIFT_UNMOUNTED, &unknown);
@@ -93,8 +107,7 @@ static void apply_check(struct drift_job *job)
 		if (job->known[0].fate == MOUNT_GONE && job->known[0].mount_id == drift->root_id)
 			drift_root_is_lost(drift, &unknown);
 		for (size_t i = 1; i < job->known_count; i++)
-			if (job->known[i].fate != MOUNT_SAME)
-				note_fate(drift, &job->known[i]);
+			note_fate(drift, &job->known[i]);
 	}
 	if (job->result == 0 && job->all && !job->first) {
 		for (size_t i = 0; i < job->seen.count; i++)
@@ -119,36 +132,20 @@ static void mount_check_done(struct drift_job *job)
 	schedule(jobs);
 }
 
-/* Known mounts, and with their places where these are compared, in two blocks. */
 static int copy_known(struct drift_job *job)
 {
-	struct drift *drift = job->drift;
-	bool by_id = !job->all && mount_ids_are_unique();
-	size_t bytes = strlen(job->root->path) + 1;
-	const struct drift_mount *mount;
-	struct known_mount *known;
-	char *text;
+	const struct drift *drift = job->drift;
 
-	for (mount = drift->ids; mount && !by_id; mount = mount->by_id.next)
-		bytes += strlen(mount->path) + 1;
-	job->known = calloc(HASH_CNT(by_id, drift->ids) + 1, sizeof(*job->known));
-	job->texts = text = malloc(bytes);
-	if (!job->known || !text)
+	job->known = calloc((size_t) drift->known_count + 1, sizeof(*job->known));
+	if (!job->known)
 		return -ENOMEM;
-	known = job->known;
-	*known++ = (struct known_mount){ .mount_id = drift->root_id, .path = text };
-	text = (char *) mempcpy(text, job->root->path, strlen(job->root->path) + 1);
-	for (mount = drift->ids; mount; mount = mount->by_id.next) {
-		*known++ = (struct known_mount){
-			.mount_id = mount->mount_id,
-			.path = by_id ? NULL : text,
-			.attributes = mount->attributes,
-			.expects = mount->attributes_known && mount->kind == DRIFT_NONE,
-		};
-		if (!by_id)
-			text = (char *) mempcpy(text, mount->path, strlen(mount->path) + 1);
-	}
-	job->known_count = (size_t) (known - job->known);
+	job->known[0] = (struct known_mount){
+		.mount_id = drift->root_id,
+		.place = mount_place_sum(job->root->path),
+	};
+	if (drift->known_count > 0)
+		memcpy(job->known + 1, drift->known, drift->known_count * sizeof(*job->known));
+	job->known_count = (size_t) drift->known_count + 1;
 	return 0;
 }
 

@@ -104,18 +104,64 @@ struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_n
 	return mount;
 }
 
+static int grow_known(struct drift *drift)
+{
+	uint32_t room = drift->known_room > 0 ? 2 * drift->known_room : 64;
+	struct known_mount *known = reallocarray(drift->known, room, sizeof(*known));
+
+	if (!known)
+		return -ENOMEM;
+	drift->known = known;
+	drift->known_room = room;
+	return 0;
+}
+
+/* At the end of the table; nothing when there is no memory. */
+static void add_id(struct drift *drift, struct drift_mount *mount)
+{
+	if (drift->known_count == drift->known_room && grow_known(drift) < 0)
+		return;
+	HASH_ADD(by_id, drift->ids, mount_id, sizeof(mount->mount_id), mount);
+	if (!mount->by_id.tbl)
+		return;
+	mount->known_at = drift->known_count;
+	drift->known[drift->known_count++] = (struct known_mount){
+		.mount_id = mount->mount_id,
+		.place = mount_place_sum(mount->path),
+	};
+}
+
+/* The last of the table takes its place. */
+static void remove_id(struct drift *drift, struct drift_mount *mount)
+{
+	const struct known_mount *last = &drift->known[--drift->known_count];
+
+	drift_index_by_id(drift, last->mount_id)->known_at = mount->known_at;
+	drift->known[mount->known_at] = *last;
+	HASH_DELETE(by_id, drift->ids, mount);
+}
+
+void drift_index_expect(struct drift *drift, const struct drift_mount *mount, bool as_expected)
+{
+	struct known_mount *known = &drift->known[mount->known_at];
+
+	assert(known->mount_id == mount->mount_id);
+	known->attributes = mount->attributes;
+	known->expects = as_expected;
+}
+
 void drift_index_set_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id)
 {
 	if (mount->mount_id == mount_id)
 		return;
 	if (mount->by_id.tbl)
-		HASH_DELETE(by_id, drift->ids, mount);
+		remove_id(drift, mount);
 	mount->by_id = (UT_hash_handle){ .tbl = NULL };
 	mount->mount_id = mount_id;
 	mount->attributes_known = false;
 	mount->has_mount = mount->has_mount || mount_id != 0;
 	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
-		HASH_ADD(by_id, drift->ids, mount_id, sizeof(mount->mount_id), mount);
+		add_id(drift, mount);
 	/* An id under which it is not found is not known. */
 	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
 		mount->mount_id = 0;

@@ -36,7 +36,8 @@ struct drift_mount {
 	uint64_t mount_id;                        /* 0: not mounted, or has no mount of its own */
 	uint64_t attributes;
 	bool attributes_known, read_only;
-	bool has_mount; /* of its own: it had an id once */
+	bool has_mount;    /* of its own: it had an id once */
+	uint32_t known_at; /* in the table of what checks compare; where it has an id */
 
 	enum drift_kind kind;
 	struct drift_culprit culprit;
@@ -60,6 +61,8 @@ struct drift {
 	struct drift_options options;
 	struct mount_watch *watch; /* NULL: nothing can be watched here */
 	struct drift_mount *mounts, *ids, *paths;
+	struct known_mount *known; /* those with an id, as a check is given them */
+	uint32_t known_count, known_room;
 	struct retry_queue *retries;
 	struct drift_jobs *jobs;
 	uint64_t root_id;       /* of the root directory's mount */
@@ -84,6 +87,8 @@ struct drift_mount *drift_index_by_path(const struct drift *drift, const char *p
 struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_name,
 				       const char *pod_uid);
 void drift_index_set_id(struct drift *drift, struct drift_mount *mount, uint64_t mount_id);
+/* What the last check saw, and is not to report again. */
+void drift_index_expect(struct drift *drift, const struct drift_mount *mount, bool as_expected);
 void drift_index_set_cover(struct drift *drift, struct drift_mount *mount, uint64_t cover_id);
 void drift_index_remove(struct drift *drift, struct drift_mount *mount);
 

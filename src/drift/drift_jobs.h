@@ -20,10 +20,10 @@ struct drift_job {
 	struct failure failure;
 	uint64_t cpu_usec;
 
-	/* Looks: the root directory's mount is the first of the known ones. */
+	/* Checks: the root directory's mount is the first of the known ones; afterwards only those
+	 * of them are left that are not as expected. */
 	struct known_mount *known;
 	size_t known_count;
-	char *texts;
 	struct table_entries seen;
 	bool all, first;
 

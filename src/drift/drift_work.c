@@ -28,7 +28,6 @@ void drift_job_free(struct drift_job *job)
 	if (job->drift)
 		DL_DELETE(job->drift->jobs->jobs, job);
 	free(job->known);
-	free(job->texts);
 	table_entries_done(&job->seen);
 	free(job->ids);
 	free(job->pids);

@@ -39,15 +39,10 @@ static uint64_t id_of(const char *target)
 	return facts.mount_id;
 }
 
-/* The path outlives the buffers of sandbox_path(). */
 static struct known_mount known_at(const char *target)
 {
-	static char paths[3][256];
-	static size_t next;
-	char *path = paths[next++ % ARRAY_SIZE(paths)];
-
-	(void) snprintf(path, sizeof(paths[0]), "%s", sandbox_path(target));
-	return (struct known_mount){ .mount_id = id_of(target), .path = path };
+	return (struct known_mount){ .mount_id = id_of(target),
+				     .place = mount_place_sum(sandbox_path(target)) };
 }
 
 static void look(struct known_mount *known, size_t count, struct table_entries *ret)

@@ -8,6 +8,7 @@
 #include "mount/table/mount_compare.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
 #include "base/path.h"
 #include "mount/bind/bind_staged.h"
 #include "mount/bind/fallback.h"
@@ -17,6 +18,12 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mount.h>
+
+uint64_t mount_place_sum(const char *path)
+{
+	assert(path);
+	return fnv1a_add_text(FNV1A_FIRST, path);
+}
 
 /* ---- known mounts by id ---- */
 
@@ -91,7 +98,7 @@ static void note_there(struct known_mount *known, uint64_t attributes)
 static void note(struct known_mount *known, const struct mount_entry *entry)
 {
 	note_there(known, parse_options(entry->options));
-	if (strcmp(entry->mount_point, known->path) != 0)
+	if (mount_place_sum(entry->mount_point) != known->place)
 		known->fate = MOUNT_MOVED;
 }
 
@@ -137,26 +144,39 @@ static int compare_by_id(const struct by_id *sorted, const char *root_path, uint
 
 /* ---- as text ---- */
 
+struct comparison {
+	const struct by_id *sorted;
+	const char *root_path;
+	uint64_t root_id;
+	bool after_root;
+	struct table_entries *others; /* NULL: not asked for */
+};
+
+/* Known mounts are most of the table: nothing is kept of them. */
+static int compare_entry(void *userdata, const struct mount_entry *entry)
+{
+	struct comparison *comparison = userdata;
+	struct known_mount *known = find(comparison->sorted, entry->mount_id);
+	bool is_root = entry->mount_id == comparison->root_id;
+	struct table_entry *kept;
+
+	comparison->after_root = comparison->after_root || is_root;
+	if (known)
+		note(known, entry);
+	if (known || is_root || !comparison->others ||
+	    !concerns(entry, comparison->root_path, comparison->after_root))
+		return 0;
+	kept = table_entry_new(entry);
+	return kept ? table_entries_add(comparison->others, kept) : -ENOMEM;
+}
+
 static int compare_as_text(const struct by_id *sorted, const char *root_path, uint64_t root_id,
 			   struct table_entries *others)
 {
-	cleanup(table_entries_done) struct table_entries all = { 0 };
+	struct comparison comparison = { sorted, root_path, root_id, false, others };
 	cleanup_close int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	bool after_root = false;
-	int r = fd < 0 ? -errno : mount_list_read(fd, &all);
 
-	for (size_t i = 0; r == 0 && i < all.count; i++) {
-		const struct mount_entry *entry = &all.items[i]->entry;
-		struct known_mount *known = find(sorted, entry->mount_id);
-
-		if (known)
-			note(known, entry);
-		else if (entry->mount_id != root_id && others &&
-			 concerns(entry, root_path, after_root))
-			r = table_entries_add(others, TAKE_PTR(all.items[i]));
-		after_root = after_root || (all.items[i] && entry->mount_id == root_id);
-	}
-	return r;
+	return fd < 0 ? -errno : mount_list_each(fd, compare_entry, &comparison);
 }
 
 /* ---- checks ---- */

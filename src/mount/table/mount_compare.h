@@ -25,13 +25,18 @@ enum mount_fate {
 	MOUNT_MOVED, /* to another place; only mount_compare_all() tells */
 };
 
+/* Without pointers: a table of thousands is copied for a thread at once. */
 struct known_mount {
 	uint64_t mount_id;
-	const char *path; /* where it was mounted; borrowed; NULL, by id: not compared */
-	enum mount_fate fate;
+	uint64_t place;      /* where it was mounted: mount_place_sum() */
 	uint64_t attributes; /* of MOUNT_ATTR_WATCHED, when it is there */
-	bool expects;        /* before: those are in @attributes */
+	enum mount_fate fate;
+	bool expects; /* before: those are in @attributes */
 };
+
+/* Of a mount point. Another place with the same sum would be taken for this one: only root moves
+ * mounts, and loses nothing but a report by that. */
+uint64_t mount_place_sum(const char *path);
 
 /* Are they there, and with which attributes? A microsecond for each where ids are unique. [worker]
  * Return: 0; negative errno. */

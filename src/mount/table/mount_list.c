@@ -317,20 +317,18 @@ static int read_whole(int fd, char **ret_text)
 	return 0;
 }
 
-int mount_list_read(int mountinfo_fd, struct table_entries *ret)
+int mount_list_each(int mountinfo_fd, int (*visit)(void *userdata, const struct mount_entry *entry),
+		    void *userdata)
 {
-	cleanup(table_entries_done) struct table_entries entries = { 0 };
 	cleanup_free char *text = NULL;
 	char *rest, *line;
 	int result = read_whole(mountinfo_fd, &text);
 
-	if (result < 0)
-		return result;
+	assert(visit);
 	rest = text;
-	while ((line = strsep(&rest, "\n"))) {
+	while (result == 0 && (line = strsep(&rest, "\n"))) {
 		struct mountinfo_line parsed;
 		struct mount_entry fields;
-		struct table_entry *entry;
 
 		if (*line == '\0' || mountinfo_parse(line, &parsed) < 0)
 			continue;
@@ -344,10 +342,25 @@ int mount_list_read(int mountinfo_fd, struct table_entries *ret)
 			.source = parsed.source,
 			.options = parsed.options,
 		};
-		entry = table_entry_new(&fields);
-		if (!entry || table_entries_add(&entries, entry) < 0)
-			return -ENOMEM;
+		result = visit(userdata, &fields);
 	}
+	return result;
+}
+
+static int keep_entry(void *userdata, const struct mount_entry *fields)
+{
+	struct table_entry *entry = table_entry_new(fields);
+
+	return entry ? table_entries_add(userdata, entry) : -ENOMEM;
+}
+
+int mount_list_read(int mountinfo_fd, struct table_entries *ret)
+{
+	cleanup(table_entries_done) struct table_entries entries = { 0 };
+	int result = mount_list_each(mountinfo_fd, keep_entry, &entries);
+
+	if (result < 0)
+		return result;
 	*ret = entries;
 	entries = (struct table_entries){ 0 };
 	return 0;

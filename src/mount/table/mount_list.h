@@ -43,5 +43,10 @@ int mount_list_stat(uint64_t mount_id, struct table_entry **ret);
 /* Its MOUNT_ATTR_* alone, a microsecond; -ENOENT it is gone. */
 int mount_list_attributes(uint64_t mount_id, uint64_t *ret);
 
-/* All mounts from an open mountinfo, in its order. */
+/* Each mount from an open mountinfo, in its order; @visit borrows it and ends the walk by what it
+ * returns but 0. Return: that; 0; negative errno. */
+int mount_list_each(int mountinfo_fd, int (*visit)(void *userdata, const struct mount_entry *entry),
+		    void *userdata);
+
+/* All of them. */
 int mount_list_read(int mountinfo_fd, struct table_entries *ret);

@@ -88,6 +88,9 @@ static int look_at(struct known_mount *known, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		known[i].fate = i == 0 ? drift_world.root_fate : drift_world.fate;
+		if (known[i].fate == MOUNT_THERE && known[i].expects &&
+		    known[i].attributes == drift_world.attributes)
+			known[i].fate = MOUNT_SAME;
 		known[i].attributes = drift_world.attributes;
 	}
 	return drift_world.look_error;
@@ -179,10 +182,14 @@ int __wrap_mount_root_renew(struct mount_root *root, struct failure *reterr)
 static void run_waiting(void)
 {
 	while (waiting) {
+		const struct drift *drift = drift_world.world->agent.mounts.drift;
+		const struct drift_job *check = drift ? drift->jobs->check : NULL;
 		struct worker_job *job = waiting;
 
 		waiting = job->next;
 		assert_null(job->run(job));
+		if (check && job == &check->job)
+			drift_world.returned = check->known_count;
 		job->done(job);
 	}
 }

@@ -25,6 +25,7 @@ struct drift_world {
 	enum mount_fate fate; /* of every known mount but the root's */
 	enum mount_fate root_fate;
 	uint64_t attributes; /* of every known mount */
+	size_t returned;     /* known mounts that the loop had to look at after the last check */
 	struct mount_entry others[OTHERS_MAX];
 	size_t other_count;
 	uint64_t top[OTHERS_MAX]; /* ids on the target, from the top, as mounts are taken away */

@@ -218,6 +218,61 @@ static void test_remounted_is_set_back(void **state)
 	expect_event("VolumeRestored", "after");
 }
 
+/* Beside thousands the loop is not to walk over those that are as they were. */
+static void test_the_loop_gets_what_changed(void **state)
+{
+	look_at_attributes(MOUNT_ATTR_NODEV);
+	assert_int_equal(drift_world.returned, 2); /* nothing was known of its attributes */
+	look_at_attributes(MOUNT_ATTR_NODEV);
+	assert_int_equal(drift_world.returned, 1); /* the root directory's */
+	look_at_attributes(MOUNT_ATTR_RDONLY);
+	assert_int_equal(drift_world.returned, 2);
+	look_at_attributes(MOUNT_ATTR_NODEV); /* as it is to be, but the loop has to learn it */
+	assert_int_equal(drift_world.returned, 2);
+	look_at_attributes(MOUNT_ATTR_NODEV);
+	assert_int_equal(drift_world.returned, 1);
+}
+
+static void other_mounted_as(struct agent_world *world, uint64_t mount_id)
+{
+	const struct actual_entry entry = { .unique_name = "other",
+					    .pod_uid = "uid-2",
+					    .pod_key = "default/other",
+					    .outer_name = "other",
+					    .path = OTHER_PATH,
+					    .plugin_name = "example.com/fake",
+					    .plugin = &world->plugin,
+					    .spec_name = "other" };
+	const struct step_result result = { .kind = STEP_PUBLISH,
+					    .unique_name = "other",
+					    .pod_uid = "uid-2",
+					    .mount_id = mount_id };
+
+	assert_int_equal(actual_begin(world->agent.actual, &entry), 0);
+	actual_apply(world->agent.actual, &result);
+	drift_step_ended(drift_world.drift, &(struct operation_ended){ .result = result });
+}
+
+/* The last of those that are compared takes the place of one that goes. */
+static void test_a_mount_that_goes_leaves_the_others_known(void **state)
+{
+	struct agent_world *world = *state;
+	struct drift *drift = drift_world.drift;
+
+	world->config.drift.heals = false;
+	other_mounted_as(world, OURS + 1);
+	look_at_attributes(0);
+	assert_int_equal(drift->known_count, 2);
+	drift_forget(drift, VOLUME, POD);
+	assert_int_equal(drift->known_count, 1);
+	look_at_attributes(MOUNT_ATTR_RDONLY);
+	assert_int_equal(drift->seen[DRIFT_REMOUNTED], 1);
+	assert_string_equal(drift_index_by_id(drift, OURS + 1)->path, OTHER_PATH);
+	drift_forget(drift, "other", "uid-2");
+	look_at_attributes(0);
+	assert_int_equal(drift_world.returned, 1);
+}
+
 static void test_not_set_back_stays_told(void **state)
 {
 	look_at_attributes(0);
@@ -335,23 +390,10 @@ static void test_a_number_that_is_used_again(void **state)
 	const struct operation_view running = {
 		.unique_name = VOLUME, .pod_uid = POD, .kind = STEP_UNPUBLISH, .running = true
 	};
-	const struct actual_entry entry = { .unique_name = "other",
-					    .pod_uid = "uid-2",
-					    .pod_key = "default/other",
-					    .outer_name = "other",
-					    .path = OTHER_PATH,
-					    .plugin_name = "example.com/fake",
-					    .plugin = &world->plugin,
-					    .spec_name = "other" };
-	const struct step_result result = {
-		.kind = STEP_PUBLISH, .unique_name = "other", .pod_uid = "uid-2", .mount_id = OURS
-	};
 
 	world->views = &running;
 	world->view_count = 1;
-	assert_int_equal(actual_begin(world->agent.actual, &entry), 0);
-	actual_apply(world->agent.actual, &result);
-	drift_step_ended(drift_world.drift, &(struct operation_ended){ .result = result });
+	other_mounted_as(world, OURS);
 	world->view_count = 0;
 	drift_forget(drift_world.drift, VOLUME, POD);
 	add_other(OURS, OTHER_PATH, "/data"); /* a look that does not know it */
@@ -428,6 +470,8 @@ int main(void)
 		MOUNTED(test_a_mount_above_hides_it),
 		MOUNTED(test_mounts_elsewhere_concern_nobody),
 		MOUNTED(test_remounted_is_set_back),
+		MOUNTED(test_the_loop_gets_what_changed),
+		MOUNTED(test_a_mount_that_goes_leaves_the_others_known),
 		MOUNTED(test_not_set_back_stays_told),
 		MOUNTED(test_reported_remount_stays),
 		MOUNTED(test_a_fight_is_slowed_down),
