@@ -9,16 +9,15 @@
  */
 #undef main /* where a target calls a program's main by another name */
 
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 enum { SEED_BYTES_MAX = 1 << 20, CHANGES_PER_SEED = 2000 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* xorshift: the same numbers on every machine, so that a failure comes again. */
 static uint32_t next_number(uint32_t *state)

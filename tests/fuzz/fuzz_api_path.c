@@ -5,20 +5,13 @@
  * The input is the line's target, the Accept header and the Content-Type header, one per line. What
  * was taken apart keeps its promises: clean text inside the buffer, within the limits.
  */
+#include "fuzz.h"
+
 #include "api/exchange.h"
 #include "api/path.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_text(const struct api_path *path, const char *text)
 {

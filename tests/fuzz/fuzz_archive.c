@@ -8,25 +8,19 @@
  *
  * Link with -Wl,--wrap=syncfs
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "mount/archive/volume_archive.h"
 #include "mount/remove/volume_directory.h"
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_syncfs(int fd);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 int __wrap_syncfs(int fd)
 {

@@ -5,20 +5,13 @@
  * It is taken whole, and then every number is within its limits and every text is there; or it is
  * refused with a sentence that names the file.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "config.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_row(const struct config *config, const struct config_row *row)
 {

@@ -6,22 +6,15 @@
  * runtime gets either a refusal with a text, or words that it reads as they were meant: JSON that
  * reads back, or one word on each line, of which no path of a pod makes two.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "container/format.h"
 #include "object/json/json.h"
 
-#include <stdint.h>
 #include <string.h>
 
 enum { VOLUMES_MAX = 16 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = 1 << 26, .depth = OBJECT_DEPTH_MAX };
 

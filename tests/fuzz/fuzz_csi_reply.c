@@ -5,20 +5,13 @@
  *
  * The first byte says of which method it is.
  */
+#include "fuzz.h"
+
 #include "csi/csi_call.h"
 #include "csi/csi_json.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = 1 << 24, .depth = 64 };
 

@@ -5,20 +5,13 @@
  * Whatever comes in: every document is an object or a failure with a text, an object's bytes read
  * back as the same bytes, and the same object printed as YAML is the same object again.
  */
+#include "fuzz.h"
+
 #include "object/json/json.h"
 #include "object/object.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
 

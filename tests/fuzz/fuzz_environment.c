@@ -6,21 +6,14 @@
  * variables. One without a reference comes out with its dollar signs undone and nothing else; a
  * refusal has a text.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kinds/environment.h"
 #include "object/kinds/pod.h"
 
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 /* One ConfigMap that is always there, whatever its name. */
 static const struct object *find(void *userdata, enum object_kind kind, const char *name_space,

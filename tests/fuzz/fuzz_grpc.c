@@ -4,19 +4,12 @@
  *
  * The first byte says in which pieces the rest arrives.
  */
+#include "fuzz.h"
+
 #include "grpc/session.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct grpc_request request = {
 	.socket_path = "/nowhere",

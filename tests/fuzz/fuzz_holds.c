@@ -7,6 +7,8 @@
  * back. What was written is read as it was; a row that no hold can be, or that was changed, makes
  * the ledger begin again, and never a hold of something else.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "state/holds.h"
 #include "state/ledger.h"
@@ -14,17 +16,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 enum { TEXTS = 6 };
 

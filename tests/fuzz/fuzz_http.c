@@ -9,29 +9,23 @@
  *
  * Link with -Wl,--wrap=api_dispatch,--wrap=docker_volume_start,--wrap=peer_rights
  */
+#include "fuzz.h"
+
 #include "api/api.h"
 #include "api/exchange.h"
 #include "api/http/listen.h"
 #include "base/cleanup.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 enum { BODY_BYTES = 4096, TURNS = 40, PIECES = 64, STREAM_PULLS = 3 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void __wrap_api_dispatch(struct exchange *exchange);
 int __wrap_docker_volume_start(struct agent *agent, struct failure *reterr);
 unsigned int __wrap_peer_rights(int fd, gid_t group, unsigned int group_rights,
 				bool others_may_read);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static sd_event *event;
 static struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -2,19 +2,12 @@
 /*
  * fuzz_json - JSON of any origin: what is taken prints, and the print reads back the same
  */
+#include "fuzz.h"
+
 #include "object/json/json.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = 1 << 20, .depth = 16 };
 static const struct json_limits wide = { .bytes = 1 << 24, .depth = 16 };

@@ -5,21 +5,14 @@
  * The input is the template, a NUL and JSON. What can be served without an object can be served
  * with one, whatever is in it; a refusal has a text.
  */
+#include "fuzz.h"
+
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"
 
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = 1 << 20, .depth = 64 };
 

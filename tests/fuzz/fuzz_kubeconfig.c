@@ -4,21 +4,14 @@
  *
  * It is taken whole, with a server and something to authenticate by, or refused with a sentence.
  */
+#include "fuzz.h"
+
 #include "store/remote/kubeconfig.h"
 
 #include "base/cleanup.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_taken(const struct kubeconfig *config)
 {

@@ -7,21 +7,14 @@
  * its rows are possible ones, and it can be written. The directory is one of this program's own and
  * is gone with it.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "state/ledger.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct ledger_identity identity = { .boot_id = "b00t", .mount_namespace = 1 };
 static const struct volume_plugin plugin = { .name = "example.com/fake" };

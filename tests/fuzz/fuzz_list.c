@@ -8,6 +8,8 @@
  *
  * Link with -Wl,--wrap=agent_store
  */
+#include "fuzz.h"
+
 #include "agent.h"
 #include "api/exchange.h"
 #include "api/objects/watches.h"
@@ -15,21 +17,13 @@
 #include "object/json/json.h"
 #include "store/store.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { OBJECTS = 6, STREAM_PULLS = 64, PAGES_MAX = OBJECTS + 1 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct store *__wrap_agent_store(struct agent *agent);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static sd_event *event;
 static struct store *store;

@@ -6,21 +6,14 @@
  * The input is a stream of documents: what is stored, and what a file says of it now. Whatever was
  * made says where it came from, and never less than what was stored protects: finalizers stay.
  */
+#include "fuzz.h"
+
 #include "source/manifest_mark.h"
 
 #include "object/json/json.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct manifest_origin origin = { "some.yaml", 0x123456789abcdef0, "this-node" };
 

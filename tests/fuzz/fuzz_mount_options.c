@@ -5,17 +5,16 @@
  * The author of a PersistentVolume writes them. Joining is stable: what was joined once joins to
  * itself. What is split leaves no attribute both set and cleared, but for the access times.
  */
+#include "fuzz.h"
+
 #include "mount/mount.h"
 
 #include "mount/bind/options.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_join(const char *text)
 {

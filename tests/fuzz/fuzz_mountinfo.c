@@ -5,14 +5,13 @@
  * The kernel writes the lines, but mount points, sources and types in them are other people's
  * bytes. Whatever is accepted must be strings within the line.
  */
+#include "fuzz.h"
+
 #include "mount/table/mountinfo.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_within(const char *field, const char *line, size_t size)
 {

@@ -7,21 +7,14 @@
  * is nested no deeper than objects may be; a merge patch that is applied twice changes nothing
  * more.
  */
+#include "fuzz.h"
+
 #include "object/object.h"
 #include "object/patch/patch.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = 1 << 20, .depth = OBJECT_DEPTH_MAX };
 static const struct json_limits wide = { .bytes = 1 << 26, .depth = OBJECT_DEPTH_MAX };

@@ -5,20 +5,13 @@
  * The input is a field's path on a line of its own, a resourceFieldRef as JSON on another, and a
  * pod as JSON. What a variable may have a file may have, with the same value; a refusal has a text.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kinds/pod_field.h"
 
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct json_limits limits = { .bytes = 65536, .depth = 32 };
 

@@ -8,20 +8,13 @@
  *
  * With tests/unit/cli/cli_world.c
  */
+#include "fuzz.h"
+
 #include "tests/unit/cli/cli_world.h"
 
 #include "base/cleanup.h"
 
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct {
 	const char *words;

@@ -8,6 +8,8 @@
  *
  * Link with -Wl,--wrap=pread,--wrap=read,--wrap=openat,--wrap=opendir
  */
+#include "fuzz.h"
+
 #include "inuse/hold_watch.h"
 #include "base/cleanup.h"
 #include "mount/table/mount_list.h"
@@ -15,11 +17,9 @@
 #include "state/holds.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 ssize_t __real_pread(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __real_read(int fd, void *buffer, size_t size);
 int __real_openat(int directory_fd, const char *name, int flags, ...);
@@ -28,12 +28,6 @@ ssize_t __wrap_pread(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __wrap_read(int fd, void *buffer, size_t size);
 int __wrap_openat(int directory_fd, const char *name, int flags, ...);
 DIR *__wrap_opendir(const char *name);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 /* What is read instead of files; NULL: the files. */
 static const uint8_t *text;

@@ -6,21 +6,14 @@
  * descriptor, "m" the map of its memory, "t" its table of mounts. They lie in a directory that
  * stands for the one in /proc, and is gone with this program.
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "mount/holders/process.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static char directory[64];
 static int process_fd = -EBADF;

@@ -5,23 +5,15 @@
  * The first byte of the input says which. What is read can be written as JSON, and an object names
  * the kind that it was read as.
  */
+#include "fuzz.h"
+
 #include "api/auth/service_tokens.h"
 #include "api/objects/protobuf.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_review(const uint8_t *bytes, size_t size)
 {

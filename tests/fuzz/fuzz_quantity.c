@@ -2,20 +2,12 @@
 /*
  * fuzz_quantity - quantities of any origin: in order, and negation is the mirror image
  */
+#include "fuzz.h"
+
 #include "object/quantity.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_negation(const char *text, const struct quantity *quantity)
 {

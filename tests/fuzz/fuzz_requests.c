@@ -9,22 +9,15 @@
  *
  * With tests/unit/api/api_world.c tests/unit/api/api_node.c
  */
+#include "fuzz.h"
+
 #include "tests/unit/api/api_world.h"
 
 #include "api/docker/docker_volume.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 enum { TURNS_MAX = 50, TURN_USEC = 1000, PULLS_MAX = 64 };
 

@@ -6,23 +6,16 @@
  * when it is encoded again; a time has the form of RFC 3339 and prints as itself; a duration has an
  * end, and digits.
  */
+#include "fuzz.h"
+
 #include "base/clock.h"
 #include "object/json/base64.h"
 #include "object/timestamp.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 /* Line breaks, and bits of the last digit that stand for nothing, need not come back. */
 static void check_encoded_again(const char *bytes)

@@ -5,22 +5,15 @@
  * The input is a label selector, a line break and a field selector. A refusal has a text. A pod
  * that both select is selected by each of them alone.
  */
+#include "fuzz.h"
+
 #include "object/select/selector_match.h"
 
 #include "object/object.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const struct object *make_pod(void)
 {

@@ -5,20 +5,13 @@
  * What is handed on has a name, and either an object of the kind or a reason; what is refused has a
  * reason, and nothing of it is handed on.
  */
+#include "fuzz.h"
+
 #include "store/remote/server_answer.h"
 
 #include "base/cleanup.h"
 
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void take(void *userdata, const struct server_object *object)
 {

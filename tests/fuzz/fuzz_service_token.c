@@ -7,6 +7,8 @@
  * a request says can be written as JSON; certificates that were sorted and written are read again
  * as the same.
  */
+#include "fuzz.h"
+
 #include "api/auth/service_tokens.h"
 #include "base/cleanup.h"
 #include "object/kinds/certificates.h"
@@ -14,16 +16,7 @@
 #include "token/token_claims.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_token(const char *text)
 {

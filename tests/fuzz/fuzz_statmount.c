@@ -8,25 +8,19 @@
  *
  * Link with -Wl,--wrap=statmount,--wrap=listmount
  */
+#include "fuzz.h"
+
 #include "base/cleanup.h"
 #include "base/syscalls.h"
 #include "mount/table/mount_list.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_statmount(const struct mount_id_request *request, void *buffer, size_t size,
 		     unsigned int flags);
 ssize_t __wrap_listmount(const struct mount_id_request *request, uint64_t *ids, size_t count,
 			 unsigned int flags);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const uint8_t *answer;
 static size_t answer_size;

@@ -7,6 +7,8 @@
  *
  * Link with -Wl,--wrap=openat
  */
+#include "fuzz.h"
+
 #include "api/auth/token_list.h"
 
 #include "base/cleanup.h"
@@ -14,21 +16,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __wrap_openat(int directory_fd, const char *name, int flags, ...);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static const uint8_t *file;
 static size_t file_size;

@@ -4,13 +4,12 @@
  *
  * Whatever is accepted names a driver and a volume, and neither leads out of a directory.
  */
+#include "fuzz.h"
+
 #include "object/kinds/vol_data.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

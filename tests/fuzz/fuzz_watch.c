@@ -7,17 +7,9 @@
  * watch that is over says why. The watch's own file is part of this one, since what it parses
  * arrives through curl alone.
  */
+#include "fuzz.h"
+
 #include "client/watch.c" /* NOLINT(bugprone-suspicious-include) */
-
-#include <stdint.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define HOLDS(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 const struct server *handle_server(const struct podvol *podvol)
 {
