@@ -159,7 +159,8 @@ static int start_api(sd_event *event, struct agent *agent, const struct config *
 static void publish_root_certificate(sd_event *event, struct agent *agent,
 				     const struct config *config, struct root_ca_publisher **ret)
 {
-	struct root_ca_publisher_options options = { .event = event, .store = agent_store(agent) };
+	struct root_ca_publisher_options options = { .common = { .event = event,
+								 .store = agent_store(agent) } };
 	struct failure why = { .error = 0 };
 	cleanup_free char *certificate = NULL;
 	int r = api_root_certificate(config->state_dir, config->node_name, &certificate, &why);

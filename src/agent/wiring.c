@@ -47,6 +47,20 @@ bool agent_has_all_sources(void *userdata)
 	return ((const struct agent *) userdata)->sources_complete;
 }
 
+struct controller_options agent_controller_options(struct agent *agent)
+{
+	return (struct controller_options){
+		.event = agent->event,
+		.priority = PRIORITY_STORE,
+		.store = agent->store,
+		.node_name = agent->config->node_name,
+		.event_fn = agent_record_event,
+		.is_in_use = agent_uses_volume,
+		.is_complete = agent_has_all_sources,
+		.userdata = agent,
+	};
+}
+
 static void request_turn(void *userdata)
 {
 	agent_request_turn(userdata);
@@ -302,15 +316,8 @@ int agent_call_driver(struct agent *agent, const struct driver_call_request *req
 int agent_open_csi_controllers(struct agent *agent, struct failure *reterr)
 {
 	const struct csi_controller_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.store = agent->store,
+		.common = agent_controller_options(agent),
 		.drivers = agent->host.csi_drivers,
-		.node_name = agent->config->node_name,
-		.event_fn = agent_record_event,
-		.is_in_use = agent_uses_volume,
-		.is_complete = agent_has_all_sources,
-		.userdata = agent,
 	};
 	int r = 0;
 
@@ -322,10 +329,7 @@ int agent_open_csi_controllers(struct agent *agent, struct failure *reterr)
 int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr)
 {
 	const struct volumes_in_use_options options = {
-		.event = agent->event,
-		.priority = PRIORITY_STORE,
-		.store = agent->store,
-		.node_name = agent->config->node_name,
+		.common = agent_controller_options(agent),
 		.attaches = !cluster_mode(agent),
 		.attachment = cluster_mode_attachment,
 		.may_force = agent->config->force_detach,
@@ -335,9 +339,6 @@ int agent_open_volumes_in_use(struct agent *agent, struct failure *reterr)
 		.operations = agent->operations,
 		.found = agent->foreign_volumes ? foreign_volumes_found(agent->foreign_volumes)
 						: NULL,
-		.is_complete = agent_has_all_sources,
-		.event_fn = agent_record_event,
-		.userdata = agent,
 	};
 	int r = volumes_in_use_new(&options, &agent->controllers.volumes_in_use);
 

@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "base/failure.h"
+#include "controller/controller.h"
 #include "object/kinds/persistent_volume.h"
 #include "object/object.h"
 #include "operation/operation.h"
@@ -37,6 +38,8 @@ bool agent_uses_volume(void *userdata, const struct persistent_volume *volume);
 /* Does a pod want it, mounted or not? */
 bool agent_wants_volume(void *userdata, const struct persistent_volume *volume);
 bool agent_has_all_sources(void *userdata);
+/* These and what else all controllers are given; once there is a store. */
+struct controller_options agent_controller_options(struct agent *agent);
 
 /* Each fills in its member of the agent. Return: 0 or negative errno. */
 int agent_open_drift(struct agent *agent, struct failure *reterr);

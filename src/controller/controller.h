@@ -22,18 +22,23 @@ struct work_item;
 typedef void controller_event_fn(void *userdata, const struct object *about, const char *type,
 				 const char *reason, const char *text);
 
-struct pv_binder_options {
-	sd_event *event; /* borrowed, like store and node_name */
+/* What controllers have in common, all of it borrowed; NULL where a controller does not ask. */
+struct controller_options {
+	sd_event *event;
 	int64_t priority;
 	struct store *store;
-	const char *node_name;         /* NULL: no claim is given to a node */
-	controller_event_fn *event_fn; /* of Kubernetes' names (FailedBinding, ...) */
-	void *userdata;
+	const char *node_name; /* of this node */
+	controller_event_fn *event_fn;
+	/* May something of this volume still be mounted or used here? */
+	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
+	/* Have all sources of objects delivered all they have? Nothing is deleted before. */
+	bool (*is_complete)(void *userdata);
+	void *userdata; /* of these three */
 };
 
 /**
  * pv_binder_new - bind claims to volumes
- * @options: copied
+ * @options: copied; asks nothing; without node_name no claim is given to a node
  *
  * Claims and volumes that name each other or were matched become Bound by the writes
  * of the specification's section 2.3, in that order; phases follow sections 2.2 and 3 of
@@ -48,7 +53,7 @@ struct pv_binder_options {
  *
  * Return: 0 or -ENOMEM.
  */
-int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **ret);
+int pv_binder_new(const struct controller_options *options, struct pv_binder **ret);
 /* Leaves objects as they are; a queued write of it ends in the store. Accepts NULL. Return: NULL.
  */
 struct pv_binder *pv_binder_free(struct pv_binder *binder);
@@ -82,9 +87,7 @@ int metadata_remove_annotation(struct cJSON *tree, void *key);
  */
 
 struct root_ca_publisher_options {
-	sd_event *event; /* borrowed, like store */
-	int64_t priority;
-	struct store *store;
+	struct controller_options common;
 	const char *certificate; /* PEM; copied */
 };
 

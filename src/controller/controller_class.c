@@ -98,23 +98,23 @@ static int make_queues(struct controller *controller, const struct controller_op
 	return r;
 }
 
-int controller_new(const struct controller_class *class, const struct controller_options *options,
-		   const void *own, void *ret)
+int controller_new(const struct controller_class *class, const void *options, void *ret)
 {
+	const struct controller_options *common = options;
 	struct controller *controller = calloc(1, class->bytes);
 	int r = 0;
 
-	assert(options->event && options->store && own && ret);
+	assert(common->event && common->store && ret);
 	if (!controller)
 		return -ENOMEM;
 	controller->class = class;
-	memcpy((char *) controller + class->options_at, own, class->options_bytes);
+	memcpy((char *) controller + class->options_at, options, class->options_bytes);
 	if (class->open)
 		r = class->open(controller);
 	if (r >= 0)
-		r = make_queues(controller, options);
+		r = make_queues(controller, common);
 	if (r >= 0)
-		r = watch(controller, options);
+		r = watch(controller, common);
 	if (r < 0) {
 		(void) controller_free(controller);
 		return r;

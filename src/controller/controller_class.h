@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "controller/controller.h"
 #include "controller/work_queue.h"
 #include "store/reflector.h"
 
@@ -19,13 +20,6 @@ struct controller {
 	const struct controller_class *class;
 	struct reflector *reflector;
 	struct work_queue *queues[CONTROLLER_QUEUES_MAX]; /* as those of the class */
-};
-
-/* What each has, as the first members of its own options. */
-struct controller_options {
-	sd_event *event; /* borrowed, like the store */
-	int64_t priority;
-	struct store *store;
 };
 
 /* Functions get the controller; what is NULL does nothing. */
@@ -59,14 +53,12 @@ struct controller_class {
 
 /**
  * controller_new - make a controller of a class, and have it look at everything
- * @options: what it shares with all others
- * @own:     all its options; copied
+ * @options: of the class; a struct controller_options comes first; copied
  * @ret:     pointer to a pointer to the class's own struct
  *
  * Return: 0 or -ENOMEM, or as sd_event.
  */
-int controller_new(const struct controller_class *class, const struct controller_options *options,
-		   const void *own, void *ret);
+int controller_new(const struct controller_class *class, const void *options, void *ret);
 /* Have everything that is due looked at. */
 void controller_run(void *controller);
 /* Something that concerns all items changed: look at all, and no one backs off any more. */

@@ -51,14 +51,14 @@ static bool sync_item(struct work_item *work)
 	struct root_ca_publisher *publisher = work_queue_userdata(work->queue);
 	const struct store_key key = { KIND_CONFIG_MAP, work->name, ROOT_CA_CONFIG_MAP };
 	const struct object *stored =
-		store_get(publisher->options.store, key.kind, key.name_space, key.name);
-	bool is_wanted = is_there(publisher->options.store, work->name);
+		store_get(publisher->options.common.store, key.kind, key.name_space, key.name);
+	bool is_wanted = is_there(publisher->options.common.store, work->name);
 
 	if (!is_wanted && !stored)
 		return false;
 	if (work_item_backs_off(work))
 		return true;
-	if (!stored && !store_is_unreadable(publisher->options.store, &key))
+	if (!stored && !store_is_unreadable(publisher->options.common.store, &key))
 		create(publisher, work);
 	else if (stored && root_ca_is_published(stored) && !is_wanted)
 		work_item_delete(work, stored);
@@ -119,11 +119,8 @@ static const struct controller_class root_ca_publisher_class = {
 int root_ca_publisher_new(const struct root_ca_publisher_options *options,
 			  struct root_ca_publisher **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
 	assert(options->certificate && ret);
-	return controller_new(&root_ca_publisher_class, &common, options, ret);
+	return controller_new(&root_ca_publisher_class, options, ret);
 }
 
 struct root_ca_publisher *root_ca_publisher_free(struct root_ca_publisher *publisher)

@@ -69,7 +69,7 @@ static bool needs_attaching(const struct volumes_in_use *of, const char *unique_
 
 	if (csi_split_unique_name(unique_name, &driver, &handle) < 0)
 		return false;
-	object = store_get(of->options.store, KIND_CSI_DRIVER, "", driver);
+	object = store_get(of->options.common.store, KIND_CSI_DRIVER, "", driver);
 	return !object || object->csi_driver->attach_required;
 }
 
@@ -81,15 +81,16 @@ static const struct volume_attachment *attachment_of(const struct volumes_in_use
 
 	if (csi_split_unique_name(unique_name, &driver, &handle) < 0)
 		return NULL;
-	name = csi_attachment_name(handle, driver, of->options.node_name);
-	object = name ? store_get(of->options.store, KIND_VOLUME_ATTACHMENT, "", name) : NULL;
+	name = csi_attachment_name(handle, driver, of->options.common.node_name);
+	object =
+		name ? store_get(of->options.common.store, KIND_VOLUME_ATTACHMENT, "", name) : NULL;
 	return object ? object->volume_attachment : NULL;
 }
 
 static const struct node *own_node(const struct volumes_in_use *of)
 {
 	const struct object *object =
-		store_get(of->options.store, KIND_NODE, "", of->options.node_name);
+		store_get(of->options.common.store, KIND_NODE, "", of->options.common.node_name);
 
 	return object ? object->node : NULL;
 }
@@ -112,9 +113,9 @@ static void report_attachment(const struct volumes_in_use *volumes_in_use, const
 
 	if (!options->attachment || csi_split_unique_name(unique_name, &driver, &handle) < 0)
 		return;
-	name = csi_attachment_name(handle, driver, options->node_name);
+	name = csi_attachment_name(handle, driver, options->common.node_name);
 	if (name)
-		options->attachment(options->userdata, name, is_used);
+		options->attachment(options->common.userdata, name, is_used);
 }
 
 static struct use *add_use(struct volumes_in_use *volumes_in_use, const char *unique_name)
@@ -280,7 +281,7 @@ static bool write_node(struct work_item *work)
 	forget_written(volumes_in_use);
 	r = object_edit(node->object, edit_in_use, volumes_in_use, &made, &why);
 	if (r == 0)
-		r = store_edit(volumes_in_use->options.store, made, &present, edit_again,
+		r = store_edit(volumes_in_use->options.common.store, made, &present, edit_again,
 			       on_written, work);
 	if (r < 0) {
 		work_item_failed(work);
@@ -373,7 +374,7 @@ bool volumes_in_use_explain(void *userdata, const char *unique_name, const char 
 		(void) failed_plain(ret, -ENOLINK,
 				    "volume '%s': is not attached: there is no VolumeAttachment of "
 				    "it for node '%s'",
-				    name, volumes_in_use->options.node_name);
+				    name, volumes_in_use->options.common.node_name);
 	else
 		(void) failed_plain(ret, -ENOLINK,
 				    "volume '%s': is not attached: VolumeAttachment '%s': %s", name,
@@ -387,7 +388,7 @@ void volumes_in_use_object_changed(struct volumes_in_use *volumes_in_use,
 	if (!volumes_in_use)
 		return;
 	if (object->kind == KIND_NODE &&
-	    strcmp(object->meta.name, volumes_in_use->options.node_name) == 0) {
+	    strcmp(object->meta.name, volumes_in_use->options.common.node_name) == 0) {
 		const struct node *node = own_node(volumes_in_use);
 
 		/* Others write Nodes, too. */
@@ -444,34 +445,13 @@ static bool is_in_use(void *userdata, const char *unique_name)
 	       (use && use->is_foreign_volume);
 }
 
-static bool is_complete(void *userdata)
-{
-	const struct volumes_in_use *volumes_in_use = userdata;
-
-	return volumes_in_use->options.is_complete(volumes_in_use->options.userdata);
-}
-
-static void on_event(void *userdata, const struct object *about, const char *type,
-		     const char *reason, const char *text)
-{
-	const struct volumes_in_use *volumes_in_use = userdata;
-
-	volumes_in_use->options.event_fn(volumes_in_use->options.userdata, about, type, reason,
-					 text);
-}
-
 static int open_controller(struct volumes_in_use *volumes_in_use)
 {
 	const struct volumes_in_use_options *given = &volumes_in_use->options;
 	const struct attach_detach_options options = {
-		.event = given->event,
-		.priority = given->priority,
-		.store = given->store,
-		.node_name = given->node_name,
+		.common = given->common,
 		.may_force = given->may_force,
 		.is_in_use = is_in_use,
-		.is_complete = is_complete,
-		.event_fn = on_event,
 		.userdata = volumes_in_use,
 	};
 
@@ -481,7 +461,7 @@ static int open_controller(struct volumes_in_use *volumes_in_use)
 static int make_item(struct volumes_in_use *volumes_in_use)
 {
 	volumes_in_use->item = (struct node_item *) work_queue_item(
-		volumes_in_use->writer, volumes_in_use->options.node_name);
+		volumes_in_use->writer, volumes_in_use->options.common.node_name);
 	if (!volumes_in_use->item)
 		return -ENOMEM;
 	volumes_in_use->item->volumes_in_use = volumes_in_use;
@@ -492,8 +472,8 @@ int volumes_in_use_new(const struct volumes_in_use_options *options, struct volu
 {
 	struct volumes_in_use *volumes_in_use = calloc(1, sizeof(*volumes_in_use));
 	struct work_queue_options queue = {
-		.event = options->event,
-		.priority = options->priority,
+		.event = options->common.event,
+		.priority = options->common.priority,
 		.item_bytes = sizeof(struct node_item),
 		.retry_first_usec = RETRY_FIRST_USEC,
 		.retry_max_usec = RETRY_MAX_USEC,
@@ -502,7 +482,7 @@ int volumes_in_use_new(const struct volumes_in_use_options *options, struct volu
 	};
 	int r;
 
-	assert(options->store && options->actual && options->desired && ret);
+	assert(options->common.store && options->actual && options->desired && ret);
 	if (!volumes_in_use)
 		return -ENOMEM;
 	volumes_in_use->options = *options;

@@ -21,10 +21,7 @@ struct volumes_in_use;
 
 /* All is borrowed. */
 struct volumes_in_use_options {
-	sd_event *event;
-	int64_t priority;
-	struct store *store;
-	const char *node_name;
+	struct controller_options common; /* is_complete(): is every pod known that there is? */
 	bool attaches;  /* make the attach/detach controller, too; else a cluster has one */
 	bool may_force; /* as for that controller */
 	struct actual *actual;
@@ -34,10 +31,6 @@ struct volumes_in_use_options {
 	const struct found_list *found; /* staged, and not in the ledger; NULL: nothing */
 	/* The VolumeAttachment of this name is waited for, or no more. NULL: it is in the store. */
 	void (*attachment)(void *userdata, const char *name, bool is_used);
-	/* Is every pod known that there is? */
-	bool (*is_complete)(void *userdata);
-	controller_event_fn *event_fn;
-	void *userdata;
 };
 
 /* After the Node, the ledger and the events; before pods are looked at. @options is copied. Return:

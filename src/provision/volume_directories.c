@@ -367,42 +367,6 @@ static int start(void *userdata, const struct directory_order *order, directory_
 	return 0;
 }
 
-static bool is_in_use(void *userdata, const struct persistent_volume *volume)
-{
-	const struct volume_directories *directories = userdata;
-
-	return directories->with.is_in_use(directories->with.userdata, volume);
-}
-
-static bool is_wanted(void *userdata, const struct persistent_volume *volume)
-{
-	const struct volume_directories *directories = userdata;
-
-	return directories->with.is_wanted(directories->with.userdata, volume);
-}
-
-static bool is_complete(void *userdata)
-{
-	const struct volume_directories *directories = userdata;
-
-	return directories->with.is_complete(directories->with.userdata);
-}
-
-static void on_event(void *userdata, const struct object *about, const char *type,
-		     const char *reason, const char *text)
-{
-	const struct volume_directories *directories = userdata;
-
-	directories->with.record(directories->with.userdata, about, type, reason, text);
-}
-
-static void on_capacity(void *userdata, const char *name, bool is_used)
-{
-	const struct volume_directories *directories = userdata;
-
-	directories->with.uses_capacity(directories->with.userdata, name, is_used);
-}
-
 static void on_threads_hang(void *userdata, const struct worker_counts *counts)
 {
 	if (counts->all_hang)
@@ -449,17 +413,11 @@ int volume_directories_new(const struct volume_directories_options *options,
 						   .set_aside_usec = SET_ASIDE_USEC };
 	struct volume_directories *directories = calloc(1, sizeof(*directories));
 	const struct local_provisioner_options local = {
-		.event = options->event,
-		.priority = options->priority,
-		.store = options->store,
-		.node_name = options->node_name,
+		.common = options->common,
 		.in_cluster = options->in_cluster,
-		.event_fn = on_event,
+		.is_wanted = options->is_wanted,
 		.start = start,
-		.is_in_use = is_in_use,
-		.is_wanted = is_wanted,
-		.is_complete = is_complete,
-		.userdata = directories,
+		.start_userdata = directories,
 	};
 	int r;
 
@@ -476,8 +434,9 @@ int volume_directories_new(const struct volume_directories_options *options,
 	if (r >= 0)
 		r = local_snapshotter_new(&local, &directories->snapshotter);
 	if (r >= 0 && options->in_cluster)
-		r = local_capacity_new(&(struct local_capacity_options){ local, on_capacity },
-				       &directories->capacity);
+		r = local_capacity_new(
+			&(struct local_capacity_options){ local, options->uses_capacity },
+			&directories->capacity);
 	if (r < 0) {
 		volume_directories_stop(directories);
 		return volume_directories_free(directories), r;

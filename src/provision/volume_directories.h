@@ -22,23 +22,15 @@ struct volume_directories;
 
 /* All is borrowed. */
 struct volume_directories_options {
-	sd_event *event;
-	int64_t priority;
+	struct controller_options common;
 	struct worker_return *to_loop;
-	struct store *store;
-	const char *node_name;
-	bool in_cluster;                   /* as local_provisioner_options has it */
+	bool in_cluster; /* as local_provisioner_options has it, and is_wanted() */
+	bool (*is_wanted)(void *userdata, const struct persistent_volume *volume);
 	const struct own_directories *own; /* where no volume is made */
 	struct copies *copies;             /* those under way are in it */
 	const struct plugin_host *host;    /* for executable plugins */
-	/* Questions and events of the local provisioner. */
-	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
-	bool (*is_wanted)(void *userdata, const struct persistent_volume *volume);
-	bool (*is_complete)(void *userdata);
-	controller_event_fn *record;
 	/* In a cluster: have the CSIStorageCapacity of this name read from the server. */
 	void (*uses_capacity)(void *userdata, const char *name, bool is_used);
-	void *userdata;
 };
 
 /* After the store and the binder. @options is copied. Return: 0 or negative errno. */

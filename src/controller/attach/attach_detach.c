@@ -46,12 +46,12 @@ void attach_resync_at(struct attach_detach *controller, uint64_t usec)
 static int make_timer(void *userdata)
 {
 	struct attach_detach *controller = userdata;
-	int r = sd_event_add_time(controller->options.event, &controller->deadline, CLOCK_MONOTONIC,
-				  UINT64_MAX, 1, on_deadline, controller);
+	int r = sd_event_add_time(controller->options.common.event, &controller->deadline,
+				  CLOCK_MONOTONIC, UINT64_MAX, 1, on_deadline, controller);
 
 	if (r >= 0)
 		r = sd_event_source_set_priority(controller->deadline,
-						 controller->options.priority);
+						 controller->options.common.priority);
 	return r < 0 ? r : sd_event_source_set_enabled(controller->deadline, SD_EVENT_OFF);
 }
 
@@ -64,8 +64,9 @@ static int take_attachment(const struct object *object, void *userdata)
 	const struct volume_attachment *attachment = object->volume_attachment;
 	struct work_item *known =
 		work_queue_find(controller->base.queues[ITEMS], object->meta.name);
-	const struct object *volume = store_get(controller->options.store, KIND_PERSISTENT_VOLUME,
-						"", attachment->volume_name);
+	const struct object *volume =
+		store_get(controller->options.common.store, KIND_PERSISTENT_VOLUME, "",
+			  attachment->volume_name);
 	struct attach_item *item;
 
 	if (known) {
@@ -135,8 +136,8 @@ static void act(void *userdata)
 	struct attach_detach *controller = userdata;
 
 	if (controller->sync_attachments &&
-	    store_list(controller->options.store, KIND_VOLUME_ATTACHMENT, NULL, take_attachment,
-		       controller) < 0)
+	    store_list(controller->options.common.store, KIND_VOLUME_ATTACHMENT, NULL,
+		       take_attachment, controller) < 0)
 		log_message(LOG_ERR, "out of memory: VolumeAttachments wait for their next change");
 	if (controller->sync_pods || controller->sync_incomplete)
 		attach_pods_sync(controller, controller->sync_pods);
@@ -159,8 +160,8 @@ static void begin(void *userdata)
 	struct attach_detach *controller = userdata;
 
 	for (struct attach_pod *pod = controller->pods, *next; pod; pod = next) {
-		const struct object *object =
-			store_get(controller->options.store, KIND_POD, pod->name_space, pod->name);
+		const struct object *object = store_get(controller->options.common.store, KIND_POD,
+							pod->name_space, pod->name);
 
 		next = pod->hh.next;
 		if (!object || strcmp(object->meta.uid, pod->uid) != 0)
@@ -226,12 +227,9 @@ static const struct controller_class attach_detach_class = {
 
 int attach_detach_new(const struct attach_detach_options *options, struct attach_detach **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
-	assert(options->node_name && ret);
-	assert(options->is_in_use && options->is_complete && options->event_fn);
-	return controller_new(&attach_detach_class, &common, options, ret);
+	assert(options->common.node_name && ret);
+	assert(options->is_in_use && options->common.is_complete && options->common.event_fn);
+	return controller_new(&attach_detach_class, options, ret);
 }
 
 struct attach_detach *attach_detach_free(struct attach_detach *controller)

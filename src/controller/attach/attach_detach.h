@@ -25,19 +25,13 @@
 struct attach_detach;
 
 struct attach_detach_options {
-	sd_event *event; /* borrowed, as all of these */
-	int64_t priority;
-	struct store *store;
-	const char *node_name; /* podvold's own, whose pods need not name it */
+	struct controller_options common; /* pods of node_name need not name it */
 	/* Volumes of a node that is not ready are detached six minutes after they become unwanted,
 	 * used or not. */
 	bool may_force;
 	/* Does podvold's own node use this volume, whatever its Node reports? */
 	bool (*is_in_use)(void *userdata, const char *unique_name);
-	/* Is every pod known that there is? Nothing is detached before. */
-	bool (*is_complete)(void *userdata);
-	controller_event_fn *event_fn;
-	void *userdata;
+	void *userdata; /* of that */
 };
 
 /* @options: copied. The loop thread only, as all of these. Return: 0 or negative errno. */

@@ -82,11 +82,11 @@ void attach_item_report(struct attach_item *item, const char *type, const char *
 	if (!work_item_is_news(&item->work, text))
 		return;
 	for (const struct attach_want *want = item->wants; want; want = want->next) {
-		const struct object *pod =
-			store_get(options->store, KIND_POD, want->pod->name_space, want->pod->name);
+		const struct object *pod = store_get(options->common.store, KIND_POD,
+						     want->pod->name_space, want->pod->name);
 
 		if (pod)
-			options->event_fn(options->userdata, pod, type, reason, text);
+			options->common.event_fn(options->common.userdata, pod, type, reason, text);
 	}
 }
 
@@ -94,7 +94,7 @@ void attach_item_report(struct attach_item *item, const char *type, const char *
 
 static const struct volume_attachment *attachment_of(const struct attach_item *item)
 {
-	const struct object *object = store_get(attach_controller(item)->options.store,
+	const struct object *object = store_get(attach_controller(item)->options.common.store,
 						KIND_VOLUME_ATTACHMENT, "", item->work.name);
 
 	return object ? object->volume_attachment : NULL;
@@ -111,7 +111,7 @@ static enum attachment_state state_of(const struct volume_attachment *attachment
 
 static unsigned int modes_of(const struct attach_item *item)
 {
-	const struct object *volume = store_get(attach_controller(item)->options.store,
+	const struct object *volume = store_get(attach_controller(item)->options.common.store,
 						KIND_PERSISTENT_VOLUME, "", item->volume_name);
 
 	return volume ? volume->persistent_volume->access_modes : 0;
@@ -129,11 +129,11 @@ static void gather(const struct attach_item *item, const struct volume_attachmen
 {
 	const struct attach_detach_options *options = &attach_controller(item)->options;
 	const struct node *node = attach_node_object(item->node);
-	bool is_own = strcmp(item->node->work.name, options->node_name) == 0;
+	bool is_own = strcmp(item->node->work.name, options->common.node_name) == 0;
 
 	*ret = (struct attach_facts){
 		.is_wanted = item->wants != NULL,
-		.may_take_away = options->is_complete(options->userdata),
+		.may_take_away = options->common.is_complete(options->common.userdata),
 		.state = state_of(attachment),
 		.access_modes = modes_of(item),
 		.is_reported = node && node_volumes_have(&node->attached, item->unique_name),
@@ -194,7 +194,8 @@ static void create(struct attach_item *item)
 			       item->volume_name);
 	r = object_from_json(tree, &made, NULL);
 	if (r == 0)
-		r = store_create(attach_controller(item)->options.store, made, on_written, item);
+		r = store_create(attach_controller(item)->options.common.store, made, on_written,
+				 item);
 	item->is_attaching = item->assumes_use = r == 0;
 	work_item_queued(&item->work, r);
 }
@@ -222,8 +223,8 @@ static int write_force(struct attach_item *item, const struct object *attachment
 		    "(%s)",
 		    item->unique_name, item->node->work.name, force);
 	return r < 0 ? r
-		     : store_update(attach_controller(item)->options.store, made, &present, NULL,
-				    NULL);
+		     : store_update(attach_controller(item)->options.common.store, made, &present,
+				    NULL, NULL);
 }
 
 static void detach(struct attach_item *item, const struct object *attachment,
@@ -238,8 +239,8 @@ static void detach(struct attach_item *item, const struct object *attachment,
 	int r = force ? write_force(item, attachment, force) : 0;
 
 	if (r == 0)
-		r = store_delete(attach_controller(item)->options.store, &key, &present, on_written,
-				 item);
+		r = store_delete(attach_controller(item)->options.common.store, &key, &present,
+				 on_written, item);
 	work_item_queued(&item->work, r);
 }
 

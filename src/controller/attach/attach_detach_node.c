@@ -41,7 +41,7 @@ void attach_node_clear(struct work_item *work)
 const struct node *attach_node_object(const struct attach_node *node)
 {
 	const struct object *object =
-		store_get(node->controller->options.store, KIND_NODE, "", node->work.name);
+		store_get(node->controller->options.common.store, KIND_NODE, "", node->work.name);
 
 	return object ? object->node : NULL;
 }
@@ -157,7 +157,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 bool attach_node_sync(struct work_item *work)
 {
 	struct attach_node *node = (struct attach_node *) work;
-	struct store *store = node->controller->options.store;
+	struct store *store = node->controller->options.common.store;
 	const struct node *object = attach_node_object(node);
 	cleanup_object const struct object *made = NULL;
 	struct failure why = { .error = 0 };

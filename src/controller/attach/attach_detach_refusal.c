@@ -29,7 +29,7 @@ static const struct attach_item *item_at(const struct attach_item *item,
 /* Also while the object is being made: it then is on its way into the store. */
 static bool has_attachment(const struct attach_item *item)
 {
-	return item->work.is_busy || store_get(attach_controller(item)->options.store,
+	return item->work.is_busy || store_get(attach_controller(item)->options.common.store,
 					       KIND_VOLUME_ATTACHMENT, "", item->work.name);
 }
 
@@ -82,7 +82,7 @@ static void report_pod(const struct attach_item *item, const struct attach_pod *
 {
 	const struct attach_detach_options *options = &attach_controller(item)->options;
 	const struct object *object =
-		store_get(options->store, KIND_POD, pod->name_space, pod->name);
+		store_get(options->common.store, KIND_POD, pod->name_space, pod->name);
 	cleanup_free char *text = NULL;
 	size_t length = 0;
 	FILE *file = object ? open_memstream(&text, &length) : NULL;
@@ -92,7 +92,8 @@ static void report_pod(const struct attach_item *item, const struct attach_pod *
 	(void) fprintf(file, "Multi-Attach error for volume \"%s\" ", item->volume_name);
 	describe_users(item, pod->name_space, file);
 	if (fclose(file) == 0)
-		options->event_fn(options->userdata, object, "Warning", "FailedAttachVolume", text);
+		options->common.event_fn(options->common.userdata, object, "Warning",
+					 "FailedAttachVolume", text);
 }
 
 /* One word for all of it: who the others are may change, and is not reported again. */
@@ -110,7 +111,7 @@ void attach_refuse_multi(struct attach_item *item)
 /* 0: no limit. */
 static int64_t limit_of(const struct attach_item *item)
 {
-	const struct object *csi_node = store_get(attach_controller(item)->options.store,
+	const struct object *csi_node = store_get(attach_controller(item)->options.common.store,
 						  KIND_CSI_NODE, "", item->node->work.name);
 	cleanup_json struct cJSON *tree = csi_node ? object_tree(csi_node) : NULL;
 	const struct cJSON *i = json_first(json_get_path(tree, "spec.drivers"));

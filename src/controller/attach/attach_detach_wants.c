@@ -96,7 +96,7 @@ static struct attach_pod *add_pod(struct attach_detach *controller, const struct
 static bool needs_attaching(struct attach_detach *controller, const char *driver)
 {
 	const struct object *object =
-		store_get(controller->options.store, KIND_CSI_DRIVER, "", driver);
+		store_get(controller->options.common.store, KIND_CSI_DRIVER, "", driver);
 
 	return !object || object->csi_driver->attach_required;
 }
@@ -105,8 +105,8 @@ static bool needs_attaching(struct attach_detach *controller, const char *driver
 static const struct persistent_volume *attachable_volume(struct attach_detach *controller,
 							 const char *volume_name)
 {
-	const struct object *object =
-		store_get(controller->options.store, KIND_PERSISTENT_VOLUME, "", volume_name);
+	const struct object *object = store_get(controller->options.common.store,
+						KIND_PERSISTENT_VOLUME, "", volume_name);
 	const struct csi_source *source = object ? object->persistent_volume->csi : NULL;
 
 	return source && needs_attaching(controller, source->driver) ? object->persistent_volume
@@ -118,7 +118,7 @@ static const struct object *claim_of(struct attach_detach *controller, const str
 				     const struct pod_volume *volume)
 {
 	const struct object *claim =
-		store_get(controller->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
+		store_get(controller->options.common.store, KIND_PERSISTENT_VOLUME_CLAIM,
 			  pod->meta.name_space, volume->claim_name);
 
 	if (!claim || claim->claim->phase != CLAIM_BOUND ||
@@ -160,8 +160,9 @@ static int add_want(struct attach_detach *controller, struct attach_pod *pod,
 static int add_volume(struct attach_detach *controller, struct attach_pod *pod,
 		      const struct object *claim, const char *node_name, bool *incomplete)
 {
-	const struct object *object = store_get(controller->options.store, KIND_PERSISTENT_VOLUME,
-						"", claim->claim->volume_name);
+	const struct object *object =
+		store_get(controller->options.common.store, KIND_PERSISTENT_VOLUME, "",
+			  claim->claim->volume_name);
 	const struct persistent_volume *volume = object ? object->persistent_volume : NULL;
 
 	if (!volume || strcmp(volume->claim_uid, claim->meta.uid) != 0) {
@@ -203,13 +204,13 @@ static bool is_terminated(const struct object *pod)
 
 static const char *node_of(const struct attach_detach *controller, const struct object *pod)
 {
-	return pod->pod->node_name[0] ? pod->pod->node_name : controller->options.node_name;
+	return pod->pod->node_name[0] ? pod->pod->node_name : controller->options.common.node_name;
 }
 
 static bool may_want(const struct attach_detach *controller, const struct object *pod)
 {
-	const struct object *object =
-		store_get(controller->options.store, KIND_NODE, "", node_of(controller, pod));
+	const struct object *object = store_get(controller->options.common.store, KIND_NODE, "",
+						node_of(controller, pod));
 	const struct node *node = object ? object->node : NULL;
 
 	return node && node->is_managed && (node->keeps_terminated || !is_terminated(pod));
@@ -272,7 +273,7 @@ static bool all_need_attaching(struct attach_detach *controller, const struct at
 static void resync_pod(struct attach_detach *controller, struct attach_pod *pod)
 {
 	const struct object *object =
-		store_get(controller->options.store, KIND_POD, pod->name_space, pod->name);
+		store_get(controller->options.common.store, KIND_POD, pod->name_space, pod->name);
 
 	if (!object || strcmp(object->meta.uid, pod->uid) != 0)
 		return;

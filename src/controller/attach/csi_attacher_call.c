@@ -45,7 +45,7 @@ static char *id_in_node(const struct object *node, const char *driver)
 
 char *attacher_node_id(const struct csi_attacher *attacher, const struct volume_attachment *about)
 {
-	struct store *store = attacher->options.store;
+	struct store *store = attacher->options.common.store;
 	char *id = id_in_csi_node(store_get(store, KIND_CSI_NODE, "", about->node_name),
 				  about->attacher);
 
@@ -128,7 +128,7 @@ int attacher_call_publish(struct attacher_item *item, const struct persistent_vo
 	message.node_id = (char *) node_id;
 	message.volume_capability = &use.capability;
 	message.readonly = source->read_only && csi_driver_can(driver, CSI_CAN_PUBLISH_READONLY);
-	r = csi_controller_read_secret(attacher_of(item)->options.store,
+	r = csi_controller_read_secret(attacher_of(item)->options.common.store,
 				       &source->controller_publish_secret, &secrets, reterr);
 	if (r == 0)
 		r = csi_map_add_labels(&context, &source->attributes);
@@ -150,7 +150,7 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 		CSI__V1__CONTROLLER_UNPUBLISH_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
 	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
-	int r = csi_controller_read_secret(attacher_of(item)->options.store,
+	int r = csi_controller_read_secret(attacher_of(item)->options.common.store,
 					   &volume->csi->controller_publish_secret, &secrets,
 					   reterr);
 

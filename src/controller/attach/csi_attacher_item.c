@@ -22,7 +22,7 @@
 
 static const struct volume_attachment *attachment_of(const struct attacher_item *item)
 {
-	const struct object *object = store_get(attacher_of(item)->options.store,
+	const struct object *object = store_get(attacher_of(item)->options.common.store,
 						KIND_VOLUME_ATTACHMENT, "", item->work.name);
 
 	return object ? object->volume_attachment : NULL;
@@ -32,7 +32,7 @@ static const struct persistent_volume *volume_of(const struct attacher_item *ite
 						 const struct volume_attachment *attachment)
 {
 	const struct object *object =
-		store_get(attacher_of(item)->options.store, KIND_PERSISTENT_VOLUME, "",
+		store_get(attacher_of(item)->options.common.store, KIND_PERSISTENT_VOLUME, "",
 			  attachment->volume_name);
 
 	return object && object->persistent_volume->csi ? object->persistent_volume : NULL;
@@ -146,15 +146,16 @@ static bool is_in_use(const struct attacher_item *item, const struct volume_atta
 		      const struct persistent_volume *volume, const struct cJSON *tree)
 {
 	const struct csi_controller_options *options = &attacher_of(item)->options;
-	const struct object *node = store_get(options->store, KIND_NODE, "", attachment->node_name);
+	const struct object *node =
+		store_get(options->common.store, KIND_NODE, "", attachment->node_name);
 	cleanup_free char *unique_name =
 		csi_unique_name(volume->csi->driver, volume->csi->volume_handle);
 
 	if (json_get(json_get_path(tree, "metadata.annotations"), ANNOTATION_FORCED_DETACH))
 		return false;
 	return !unique_name || (node && node_volumes_have(&node->node->in_use, unique_name)) ||
-	       (strcmp(attachment->node_name, options->node_name) == 0 &&
-		options->is_in_use(options->userdata, volume));
+	       (strcmp(attachment->node_name, options->common.node_name) == 0 &&
+		options->common.is_in_use(options->common.userdata, volume));
 }
 
 static void unpublish(struct attacher_item *item, const struct volume_attachment *attachment,

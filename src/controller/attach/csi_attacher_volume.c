@@ -18,7 +18,7 @@ static bool let_go(struct work_item *work, const struct object *volume)
 	};
 
 	if (!metadata_has_finalizer(tree, finalizer) ||
-	    csi_controller_has_attachment(attacher->options.store, work->name))
+	    csi_controller_has_attachment(attacher->options.common.store, work->name))
 		return false;
 	work_item_edit(work, volume, metadata_remove_finalizer, (void *) edit.finalizer);
 	return true;
@@ -28,7 +28,7 @@ bool attacher_volume_sync(struct work_item *work)
 {
 	struct csi_attacher *attacher = work_queue_userdata(work->queue);
 	const struct object *volume =
-		store_get(attacher->options.store, KIND_PERSISTENT_VOLUME, "", work->name);
+		store_get(attacher->options.common.store, KIND_PERSISTENT_VOLUME, "", work->name);
 
 	if (!volume || !volume->meta.deletes || !volume->persistent_volume->csi)
 		return false;

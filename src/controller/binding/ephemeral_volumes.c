@@ -117,7 +117,7 @@ static void create_claim(struct ephemeral_volumes *controller, struct work_item 
 	int r = make_claim(of, &made, &why);
 
 	if (r == 0)
-		r = store_create(controller->options.store, made, work_item_written, work);
+		r = store_create(controller->options.common.store, made, work_item_written, work);
 	else
 		log_message(LOG_WARNING, "claim '%s/%s' of pod '%s' cannot be created: %s",
 			    of->pod->meta.name_space, of->volume->claim_name, of->pod->meta.name,
@@ -139,14 +139,15 @@ static bool is_missing(struct store *store, const struct object *pod,
 
 static bool is_elsewhere(const struct ephemeral_volumes *controller, const struct pod *pod)
 {
-	return pod->node_name[0] && strcmp(pod->node_name, controller->options.node_name) != 0;
+	return pod->node_name[0] &&
+	       strcmp(pod->node_name, controller->options.common.node_name) != 0;
 }
 
 /* One claim at a time: the result makes the pod due again. */
 static bool sync_pod(struct work_item *work)
 {
 	struct ephemeral_volumes *controller = work_queue_userdata(work->queue);
-	struct store *store = controller->options.store;
+	struct store *store = controller->options.common.store;
 	const struct object *pod = object_of_key(store, KIND_POD, work->name);
 
 	if (!pod)
@@ -234,8 +235,8 @@ static void write_note(struct ephemeral_volumes *controller, struct work_item *w
 	int r = object_edit(claim, edit_note, &note, &noted, &why);
 
 	if (r == 0)
-		r = store_update(controller->options.store, noted, &expected, work_item_written,
-				 work);
+		r = store_update(controller->options.common.store, noted, &expected,
+				 work_item_written, work);
 	work_item_queued(work, r);
 }
 
@@ -258,7 +259,7 @@ static void delete_claim(struct ephemeral_volumes *controller, struct work_item 
 	}
 	log_message(LOG_INFO, "deleting ephemeral claim '%s/%s': pod '%s' is gone", key.name_space,
 		    key.name, owner->name);
-	work_item_queued(work, store_delete(controller->options.store, &key, &expected,
+	work_item_queued(work, store_delete(controller->options.common.store, &key, &expected,
 					    work_item_written, work));
 }
 
@@ -267,14 +268,14 @@ static bool may_delete(struct ephemeral_volumes *controller, const struct object
 {
 	const struct ephemeral_volumes_options *options = &controller->options;
 
-	return options->is_complete(options->userdata) &&
-	       !options->is_in_use(options->userdata, claim, owner->uid);
+	return options->common.is_complete(options->common.userdata) &&
+	       !options->is_in_use(options->common.userdata, claim, owner->uid);
 }
 
 static bool sync_claim(struct work_item *work)
 {
 	struct ephemeral_volumes *controller = work_queue_userdata(work->queue);
-	struct store *store = controller->options.store;
+	struct store *store = controller->options.common.store;
 	const struct object *claim = object_of_key(store, KIND_PERSISTENT_VOLUME_CLAIM, work->name);
 	struct claim_item *item = (struct claim_item *) work;
 	enum owner_state state;
@@ -362,11 +363,8 @@ static const struct controller_class ephemeral_volumes_class = {
 int ephemeral_volumes_new(const struct ephemeral_volumes_options *options,
 			  struct ephemeral_volumes **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
-	assert(options->node_name && options->is_in_use && options->is_complete);
-	return controller_new(&ephemeral_volumes_class, &common, options, ret);
+	assert(options->common.node_name && options->is_in_use && options->common.is_complete);
+	return controller_new(&ephemeral_volumes_class, options, ret);
 }
 
 static void make_waiting_due(struct work_item *work)

@@ -21,15 +21,9 @@
 struct ephemeral_volumes;
 
 struct ephemeral_volumes_options {
-	sd_event *event; /* borrowed, like store and node_name */
-	int64_t priority;
-	struct store *store;
-	const char *node_name; /* pods of other nodes get no claims here */
+	struct controller_options common; /* pods of other nodes get no claims here */
 	/* May something of the claim's volume be mounted, for this pod or any other? */
 	bool (*is_in_use)(void *userdata, const struct object *claim, const char *pod_uid);
-	/* Did every source of objects deliver all it has? */
-	bool (*is_complete)(void *userdata);
-	void *userdata;
 };
 
 /* @options: copied. Return: 0 or -ENOMEM. */

@@ -44,7 +44,7 @@ struct claim_sync {
 
 struct pv_binder {
 	struct controller base;
-	struct pv_binder_options options;
+	struct controller_options options;
 	struct bound_pairs bound_pairs;
 	struct free_volumes free;
 	struct pending *pendings;
@@ -562,13 +562,10 @@ static const struct controller_class pv_binder_class = {
 	.close = close_all,
 };
 
-int pv_binder_new(const struct pv_binder_options *options, struct pv_binder **ret)
+int pv_binder_new(const struct controller_options *options, struct pv_binder **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
 	assert(options->event_fn && ret);
-	return controller_new(&pv_binder_class, &common, options, ret);
+	return controller_new(&pv_binder_class, options, ret);
 }
 
 struct pv_binder *pv_binder_free(struct pv_binder *binder)

@@ -50,7 +50,7 @@ static struct csi_capacity *capacity_of(const struct capacity_item *item)
 static const struct storage_class *class_named(struct csi_capacity *capacity, const char *name)
 {
 	const struct object *object =
-		store_get(capacity->options.store, KIND_STORAGE_CLASS, "", name);
+		store_get(capacity->options.common.store, KIND_STORAGE_CLASS, "", name);
 
 	return object ? object->storage_class : NULL;
 }
@@ -63,14 +63,14 @@ static void look_up(struct capacity_item *item, struct csi_capacity_facts *ret)
 
 	*ret = (struct csi_capacity_facts){
 		.storage_class = class,
-		.object = store_get(options->store, KIND_CSI_STORAGE_CAPACITY,
+		.object = store_get(options->common.store, KIND_CSI_STORAGE_CAPACITY,
 				    CSI_CAPACITY_NAMESPACE, item->work.name),
-		.node = store_get(options->store, KIND_NODE, "", options->node_name),
+		.node = store_get(options->common.store, KIND_NODE, "", options->common.node_name),
 		.figures = item->is_fresh ? &item->figures : NULL,
 	};
 	if (!class)
 		return;
-	ret->csi_driver = store_get(options->store, KIND_CSI_DRIVER, "", class->provisioner);
+	ret->csi_driver = store_get(options->common.store, KIND_CSI_DRIVER, "", class->provisioner);
 	ret->driver = csi_drivers_find(options->drivers, class->provisioner);
 }
 
@@ -117,7 +117,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	struct csi_capacity *capacity = userdata;
 
 	capacity->walked_usec = monotonic_usec();
-	(void) store_list(capacity->options.store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, age,
+	(void) store_list(capacity->options.common.store, KIND_PERSISTENT_VOLUME_CLAIM, NULL, age,
 			  capacity);
 	work_queue_run(capacity->base.queues[0]);
 	return 0;
@@ -306,7 +306,7 @@ static int take_classes_of(struct csi_capacity *capacity, const char *driver)
 {
 	struct driver_search search = { capacity, driver };
 
-	return store_list(capacity->options.store, KIND_STORAGE_CLASS, NULL, take_class_of,
+	return store_list(capacity->options.common.store, KIND_STORAGE_CLASS, NULL, take_class_of,
 			  &search);
 }
 
@@ -345,13 +345,13 @@ static int open_timer(void *userdata)
 {
 	struct csi_capacity *capacity = userdata;
 	const struct csi_controller_options *options = &capacity->options;
-	int r = sd_event_add_time(options->event, &capacity->timer, CLOCK_MONOTONIC, UINT64_MAX,
-				  USEC_PER_SEC, on_timer, capacity);
+	int r = sd_event_add_time(options->common.event, &capacity->timer, CLOCK_MONOTONIC,
+				  UINT64_MAX, USEC_PER_SEC, on_timer, capacity);
 
 	capacity->walked_usec = monotonic_usec();
 	if (r >= 0)
 		r = sd_event_source_set_enabled(capacity->timer, SD_EVENT_OFF);
-	return r < 0 ? r : sd_event_source_set_priority(capacity->timer, options->priority);
+	return r < 0 ? r : sd_event_source_set_priority(capacity->timer, options->common.priority);
 }
 
 static void close_timer(void *userdata)

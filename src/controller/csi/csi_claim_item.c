@@ -76,5 +76,5 @@ void csi_claim_item_report(struct csi_claim_item *item,
 			   const char *type, const char *reason, const char *text)
 {
 	if (about && work_item_is_news(&item->work, text))
-		options->event_fn(options->userdata, about, type, reason, text);
+		options->common.event_fn(options->common.userdata, about, type, reason, text);
 }

@@ -14,12 +14,9 @@
 int csi_controller_new(const struct controller_class *class,
 		       const struct csi_controller_options *options, struct controller **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
-	assert(options->drivers && options->node_name);
+	assert(options->drivers && options->common.node_name);
 	assert(class->options_bytes == sizeof(*options));
-	return controller_new(class, &common, options, ret);
+	return controller_new(class, options, ret);
 }
 
 void csi_controller_driver_changed(struct controller *controller, const char *driver)
@@ -74,8 +71,8 @@ bool csi_controller_has_attachment(struct store *store, const char *volume_name)
 bool csi_controller_uses_volume(const struct csi_controller_options *options,
 				const struct persistent_volume *volume)
 {
-	return options->is_in_use(options->userdata, volume) ||
-	       csi_controller_has_attachment(options->store, volume->object->meta.name);
+	return options->common.is_in_use(options->common.userdata, volume) ||
+	       csi_controller_has_attachment(options->common.store, volume->object->meta.name);
 }
 
 void csi_item_end_call(struct work_item *item)

@@ -23,19 +23,11 @@ struct csi_controllers;
 enum { CSI_CONTROLLER_SECONDS = 60 };
 
 struct csi_controller_options {
-	sd_event *event; /* all borrowed */
-	int64_t priority;
-	struct store *store;
-	struct csi_drivers *drivers;
-	const char *node_name;
-	controller_event_fn *event_fn;
-	/* May something of this volume still be mounted or used here? */
-	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
-	/* Have all sources of objects delivered all they have? Nothing is deleted before. */
-	bool (*is_complete)(void *userdata);
+	struct controller_options common;
+	struct csi_drivers *drivers; /* borrowed */
 	/* Volumes of this driver came, went or grew, or it had no room for one. */
 	void (*room_changed)(void *userdata, const char *driver);
-	void *userdata; /* of the four */
+	void *room_userdata;
 };
 
 extern const struct controller_class csi_attacher_class; /* attach/csi_attacher.c */

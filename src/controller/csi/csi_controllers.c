@@ -20,33 +20,8 @@ static const struct controller_class *const classes[] = {
 };
 
 struct csi_controllers {
-	struct csi_controller_options given;
 	struct controller *rows[ARRAY_SIZE(classes)]; /* NULL: not made */
 };
-
-/* ---- their queries ---- */
-
-static void on_event(void *userdata, const struct object *about, const char *type,
-		     const char *reason, const char *text)
-{
-	const struct csi_controllers *controllers = userdata;
-
-	controllers->given.event_fn(controllers->given.userdata, about, type, reason, text);
-}
-
-static bool is_in_use(void *userdata, const struct persistent_volume *volume)
-{
-	const struct csi_controllers *controllers = userdata;
-
-	return controllers->given.is_in_use(controllers->given.userdata, volume);
-}
-
-static bool is_complete(void *userdata)
-{
-	const struct csi_controllers *controllers = userdata;
-
-	return controllers->given.is_complete(controllers->given.userdata);
-}
 
 static void room_changed(void *userdata, const char *driver)
 {
@@ -64,15 +39,11 @@ int csi_controllers_new(const struct csi_controller_options *options, struct csi
 	struct csi_controllers *controllers = calloc(1, sizeof(*controllers));
 	int r = 0;
 
-	assert(options->store && options->drivers && ret);
+	assert(options->common.store && options->drivers && ret);
 	if (!controllers)
 		return -ENOMEM;
-	controllers->given = *options;
-	own.event_fn = on_event;
-	own.is_in_use = is_in_use;
-	own.is_complete = is_complete;
 	own.room_changed = room_changed;
-	own.userdata = controllers;
+	own.room_userdata = controllers;
 	for (size_t i = 0; i < ARRAY_SIZE(classes) && r >= 0; i++)
 		r = csi_controller_new(classes[i], &own, &controllers->rows[i]);
 	if (r < 0)

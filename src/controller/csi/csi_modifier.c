@@ -36,7 +36,7 @@ static struct csi_modifier *modifier_of(const struct modify_item *item)
 
 static struct store *store_of(const struct modify_item *item)
 {
-	return modifier_of(item)->options.store;
+	return modifier_of(item)->options.common.store;
 }
 
 static const struct object *class_named(const struct modify_item *item, const char *name)
@@ -293,7 +293,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	if (object->kind == KIND_PERSISTENT_VOLUME_CLAIM)
 		return take_claim(object, modifier);
 	if (object->kind == KIND_PERSISTENT_VOLUME) {
-		claim = csi_volume_claim(modifier->options.store, object);
+		claim = csi_volume_claim(modifier->options.common.store, object);
 		return claim ? take_claim(claim, modifier) : 0;
 	}
 	work_queue_all_due(modifier->base.queues[0]);

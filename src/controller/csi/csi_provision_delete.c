@@ -53,7 +53,7 @@ static void on_deleted(void *userdata, const struct csi_reply *reply)
 {
 	struct provision_item *item = userdata;
 	struct work_queue *queue = item->work.queue;
-	const struct object *object = store_get(provision_owner(item)->options.store,
+	const struct object *object = store_get(provision_owner(item)->options.common.store,
 						KIND_PERSISTENT_VOLUME, "", item->work.name);
 	const struct persistent_volume *volume = object ? object->persistent_volume : NULL;
 	struct failure why;
@@ -98,7 +98,7 @@ static void deletion_secret(const struct provision_item *item,
 				json_text(annotations, ANNOTATION_DELETION_SECRET_SPACE));
 		return;
 	}
-	class = store_get(provision_owner(item)->options.store, KIND_STORAGE_CLASS, "",
+	class = store_get(provision_owner(item)->options.common.store, KIND_STORAGE_CLASS, "",
 			  volume->storage_class);
 	class_tree = class ? object_tree(class) : NULL;
 	if (csi_secret_resolve(&(struct csi_secret_query){ json_get(class_tree, "parameters"),
@@ -129,7 +129,7 @@ static void reclaim(struct provision_item *item, const struct persistent_volume 
 	struct reclaim_facts facts = {
 		.volume = volume,
 		.claim_exists = claim_exists,
-		.sources_complete = options->is_complete(options->userdata),
+		.sources_complete = options->common.is_complete(options->common.userdata),
 	};
 	struct failure why = { .error = 0 };
 	enum reclaim_verdict verdict;

@@ -38,8 +38,8 @@ const struct object *provision_claim(const struct provision_item *item,
 
 	if (!space || !name)
 		return NULL;
-	claim = store_get(provision_owner(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM, space,
-			  name);
+	claim = store_get(provision_owner(item)->options.common.store, KIND_PERSISTENT_VOLUME_CLAIM,
+			  space, name);
 	if (!claim)
 		return NULL;
 	if (volume)
@@ -50,7 +50,7 @@ const struct object *provision_claim(const struct provision_item *item,
 static const struct storage_class *provision_class(const struct provision_item *item,
 						   const struct object *claim)
 {
-	const struct object *class = store_get(provision_owner(item)->options.store,
+	const struct object *class = store_get(provision_owner(item)->options.common.store,
 					       KIND_STORAGE_CLASS, "", claim->claim->storage_class);
 
 	return class ? class->storage_class : NULL;
@@ -59,7 +59,7 @@ static const struct storage_class *provision_class(const struct provision_item *
 static bool is_wanted(const struct provision_item *item, const struct object *claim)
 {
 	return claim && csi_should_provision(claim->claim, provision_class(item, claim),
-					     provision_owner(item)->options.node_name);
+					     provision_owner(item)->options.common.node_name);
 }
 
 /* ---- what came of CreateVolume ---- */
@@ -131,8 +131,8 @@ static void take_volume(struct provision_item *item, const struct object *claim,
 			give_back(item, made->volume_id);
 		return;
 	}
-	work_item_queued(&item->work, store_create(provision_owner(item)->options.store, volume,
-						   on_stored, item));
+	work_item_queued(&item->work, store_create(provision_owner(item)->options.common.store,
+						   volume, on_stored, item));
 }
 
 /* As external-provisioner separates final errors from those of calls still under way. */
@@ -217,7 +217,7 @@ static int find_classes(const struct provision_item *item, const struct object *
 				    claim->claim->storage_class);
 	if (!attributes[0])
 		return 0;
-	request->attributes_class = store_get(provision_owner(item)->options.store,
+	request->attributes_class = store_get(provision_owner(item)->options.common.store,
 					      KIND_VOLUME_ATTRIBUTES_CLASS, "", attributes);
 	return request->attributes_class
 		       ? 0
@@ -234,7 +234,7 @@ static int plan(struct provision_item *item, const struct object *claim,
 	struct csi_provision_request request = {
 		.claim = claim->claim,
 		.driver = driver,
-		.node_name = provisioner->options.node_name,
+		.node_name = provisioner->options.common.node_name,
 	};
 	struct failure why = { .error = 0 };
 	int r;
@@ -242,7 +242,7 @@ static int plan(struct provision_item *item, const struct object *claim,
 	csi_provision_plan_done(&item->plan);
 	r = find_classes(item, claim, &request, &why);
 	if (r == 0)
-		r = csi_content_source_find(provisioner->options.store, claim->claim, driver,
+		r = csi_content_source_find(provisioner->options.common.store, claim->claim, driver,
 					    &request.content, &why);
 	item->waits_for_source = r == -EAGAIN;
 	if (r == 0)
@@ -268,7 +268,7 @@ static void begin(struct provision_item *item, const struct object *claim)
 static bool protect_source(struct provision_item *item, const struct object *claim)
 {
 	const struct object *source =
-		csi_content_source_claim(provision_owner(item)->options.store, claim->claim);
+		csi_content_source_claim(provision_owner(item)->options.common.store, claim->claim);
 
 	if (!source || source->meta.deletes || object_has_finalizer(source, FINALIZER_CLONING))
 		return false;
@@ -318,7 +318,7 @@ static bool must_reschedule(const struct provision_item *item, const struct obje
 	const char *node = claim->claim->selected_node;
 
 	return node[0] && !claim->claim->volume_name[0] && !claim->meta.deletes &&
-	       !store_get(provision_owner(item)->options.store, KIND_NODE, "", node);
+	       !store_get(provision_owner(item)->options.common.store, KIND_NODE, "", node);
 }
 
 static void sync_claim(struct provision_item *item, const struct object *claim)
@@ -363,7 +363,7 @@ static int find_clone(const struct object *object, void *userdata)
 static bool release_source(struct provision_item *item, const struct object *claim)
 {
 	if (!claim || !object_has_finalizer(claim, FINALIZER_CLONING) ||
-	    store_list(provision_owner(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
+	    store_list(provision_owner(item)->options.common.store, KIND_PERSISTENT_VOLUME_CLAIM,
 		       claim->meta.name_space, find_clone, (void *) claim) != 0)
 		return false;
 	provision_remove_finalizer(item, claim, FINALIZER_CLONING);
@@ -373,7 +373,7 @@ static bool release_source(struct provision_item *item, const struct object *cla
 bool provision_item_sync(struct work_item *work)
 {
 	struct provision_item *item = (struct provision_item *) work;
-	const struct object *object = store_get(provision_owner(item)->options.store,
+	const struct object *object = store_get(provision_owner(item)->options.common.store,
 						KIND_PERSISTENT_VOLUME, "", work->name);
 	const struct persistent_volume *volume = object ? object->persistent_volume : NULL;
 	const struct object *claim = provision_claim(item, volume);

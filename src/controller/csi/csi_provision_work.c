@@ -27,7 +27,7 @@ void provision_report(struct provision_item *item, const struct object *about, c
 
 	if (!about || !work_item_is_news(&item->work, text))
 		return;
-	options->event_fn(options->userdata, about, type, reason, text);
+	options->common.event_fn(options->common.userdata, about, type, reason, text);
 }
 
 const struct csi_driver *provision_driver(const struct provision_item *item, const char *name)
@@ -65,8 +65,8 @@ int provision_read_secret(const struct provision_item *item, const struct csi_se
 {
 	const struct csi_secret_reference reference = { name->name_space, name->name };
 
-	return csi_controller_read_secret(provision_owner(item)->options.store, &reference, ret,
-					  reterr);
+	return csi_controller_read_secret(provision_owner(item)->options.common.store, &reference,
+					  ret, reterr);
 }
 
 void provision_note_room(const struct provision_item *item, const char *driver,
@@ -75,7 +75,7 @@ void provision_note_room(const struct provision_item *item, const char *driver,
 	const struct csi_controller_options *options = &provision_owner(item)->options;
 
 	if (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED)
-		options->room_changed(options->userdata, driver);
+		options->room_changed(options->room_userdata, driver);
 }
 
 void provision_failure_text(const struct csi_reply *reply, struct failure *ret)

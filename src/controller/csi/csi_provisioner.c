@@ -55,7 +55,7 @@ static void take_source(struct csi_provisioner *provisioner, const struct object
 
 	if (source->kind != DATA_SOURCE_CLAIM || source->name_space[0])
 		return;
-	object = store_get(provisioner->options.store, KIND_PERSISTENT_VOLUME_CLAIM,
+	object = store_get(provisioner->options.common.store, KIND_PERSISTENT_VOLUME_CLAIM,
 			   claim->meta.name_space, source->name);
 	if (object && take_one_claim(provisioner, object) < 0)
 		log_message(LOG_ERR, "out of memory: claim '%s' waits for its next change",

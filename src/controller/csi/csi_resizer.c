@@ -120,11 +120,11 @@ static void note_room(const struct resize_item *item, const struct object *claim
 {
 	const struct csi_controller_options *options = &resizer_of(item)->options;
 	const struct persistent_volume *volume =
-		claim ? csi_claim_volume(resizer_of(item)->options.store, claim) : NULL;
+		claim ? csi_claim_volume(resizer_of(item)->options.common.store, claim) : NULL;
 
 	if (volume && volume->csi &&
 	    (reply->status.code == GRPC_OK || reply->status.code == GRPC_RESOURCE_EXHAUSTED))
-		options->room_changed(options->userdata, volume->csi->driver);
+		options->room_changed(options->room_userdata, volume->csi->driver);
 }
 
 static void on_expanded(void *userdata, const struct csi_reply *reply)
@@ -133,7 +133,7 @@ static void on_expanded(void *userdata, const struct csi_reply *reply)
 	struct resize_item *item = userdata;
 	struct work_queue *queue = item->base.work.queue;
 	const struct object *claim =
-		csi_claim_item_claim(&item->base, resizer_of(item)->options.store);
+		csi_claim_item_claim(&item->base, resizer_of(item)->options.common.store);
 
 	item->base.call = NULL;
 	(void) work_item_end(&item->base.work);
@@ -167,7 +167,7 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 		.done = on_expanded,
 		.userdata = item,
 	};
-	int r = csi_controller_read_secret(resizer_of(item)->options.store,
+	int r = csi_controller_read_secret(resizer_of(item)->options.common.store,
 					   &volume->csi->controller_expand_secret, &secrets,
 					   reterr);
 
@@ -269,9 +269,9 @@ static bool sync_item(struct work_item *work)
 {
 	struct resize_item *item = (struct resize_item *) work;
 	const struct object *claim =
-		csi_claim_item_claim(&item->base, resizer_of(item)->options.store);
+		csi_claim_item_claim(&item->base, resizer_of(item)->options.common.store);
 	const struct persistent_volume *volume =
-		claim ? csi_claim_volume(resizer_of(item)->options.store, claim) : NULL;
+		claim ? csi_claim_volume(resizer_of(item)->options.common.store, claim) : NULL;
 
 	item->waits = false;
 	if (volume && volume->csi)
@@ -309,7 +309,7 @@ static int take_change(const struct store_change *change, void *userdata)
 		/* Also for a claim whose request was reduced: its item may back off. */
 		return take_claim(object, resizer);
 	} else if (object->kind == KIND_PERSISTENT_VOLUME) {
-		claim = csi_volume_claim(resizer->options.store, object);
+		claim = csi_volume_claim(resizer->options.common.store, object);
 		if (claim)
 			return take_claim(claim, resizer);
 	} else if (change->type == STORE_DELETED) {

@@ -46,7 +46,8 @@ static struct local_capacity *capacity_of(const struct capacity_item *item)
 static void name_object(const struct local_capacity *capacity, const char *class,
 			char ret[NAME_BYTES])
 {
-	(void) snprintf(ret, NAME_BYTES, "%.253s.%.253s", class, capacity->options.local.node_name);
+	(void) snprintf(ret, NAME_BYTES, "%.253s.%.253s", class,
+			capacity->options.local.common.node_name);
 }
 
 static const struct object *stored(const struct local_capacity *capacity, const char *class)
@@ -54,7 +55,7 @@ static const struct object *stored(const struct local_capacity *capacity, const 
 	char name[NAME_BYTES];
 
 	name_object(capacity, class, name);
-	return store_get(capacity->options.local.store, KIND_CSI_STORAGE_CAPACITY,
+	return store_get(capacity->options.local.common.store, KIND_CSI_STORAGE_CAPACITY,
 			 CSI_CAPACITY_NAMESPACE, name);
 }
 
@@ -62,7 +63,7 @@ static const struct object *stored(const struct local_capacity *capacity, const 
 static const struct storage_class *wanted_class(const struct local_capacity *capacity,
 						const char *name)
 {
-	struct store *store = capacity->options.local.store;
+	struct store *store = capacity->options.local.common.store;
 	const struct object *object = store_get(store, KIND_STORAGE_CLASS, "", name);
 	const struct object *driver = store_get(store, KIND_CSI_DRIVER, "", LOCAL_DRIVER_NAME);
 	const struct storage_class *class = object ? object->storage_class : NULL;
@@ -94,12 +95,12 @@ static int edit_room(struct cJSON *tree, void *userdata)
 static int make_object(const struct capacity_item *item, const struct object **ret)
 {
 	const struct local_capacity *capacity = capacity_of(item);
-	const struct object *node = store_get(capacity->options.local.store, KIND_NODE, "",
-					      capacity->options.local.node_name);
+	const struct object *node = store_get(capacity->options.local.common.store, KIND_NODE, "",
+					      capacity->options.local.common.node_name);
 	cleanup_json struct cJSON *tree = json_new_object(), *of = node ? object_tree(node) : NULL;
 	const char *host = json_string(
 		json_get(json_get_path(of, "metadata.labels"), "kubernetes.io/hostname"),
-		capacity->options.local.node_name);
+		capacity->options.local.common.node_name);
 	struct cJSON *metadata, *part;
 	char name[NAME_BYTES];
 
@@ -198,7 +199,7 @@ static void query_room(struct capacity_item *item, const struct storage_class *c
 	order.base_count = plan.base_count;
 	order.capacity = plan.capacity;
 	if (r == 0)
-		r = options->start(options->userdata, &order, on_done, item);
+		r = options->start(options->start_userdata, &order, on_done, item);
 	local_plan_done(&plan);
 	if (r < 0) {
 		work_item_failed(&item->work);
@@ -218,7 +219,7 @@ static bool sync_item(struct work_item *work)
 	char name[NAME_BYTES];
 
 	name_object(capacity, work->name, name);
-	capacity->options.uses(capacity->options.local.userdata, name, class || object);
+	capacity->options.uses(capacity->options.local.common.userdata, name, class || object);
 	if (work_item_backs_off(work))
 		return true;
 	if (!class && object)
@@ -249,7 +250,7 @@ static int take_class(const struct object *object, void *userdata)
 static int take_object(const struct object *object, void *userdata)
 {
 	struct local_capacity *capacity = userdata;
-	const char *node = capacity->options.local.node_name, *name = object->meta.name;
+	const char *node = capacity->options.local.common.node_name, *name = object->meta.name;
 	size_t length = strlen(name), end = strlen(node) + 1;
 	char class[NAME_BYTES];
 
@@ -277,7 +278,7 @@ static int take_change(const struct store_change *change, void *userdata)
 	if (change->object->kind == KIND_CSI_DRIVER || change->type != STORE_MODIFIED)
 		work_queue_walk(capacity->base.queues[0], make_old);
 	if (change->object->kind == KIND_CSI_DRIVER)
-		return store_list(capacity->options.local.store, KIND_STORAGE_CLASS, NULL,
+		return store_list(capacity->options.local.common.store, KIND_STORAGE_CLASS, NULL,
 				  take_class, capacity);
 	return 0;
 }
@@ -296,8 +297,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 static int open_timer(void *userdata)
 {
 	struct local_capacity *capacity = userdata;
-	int r = sd_event_add_time(capacity->options.local.event, &capacity->timer, CLOCK_MONOTONIC,
-				  UINT64_MAX, USEC_PER_SEC, on_timer, capacity);
+	int r = sd_event_add_time(capacity->options.local.common.event, &capacity->timer,
+				  CLOCK_MONOTONIC, UINT64_MAX, USEC_PER_SEC, on_timer, capacity);
 
 	if (r >= 0)
 		r = sd_event_source_set_enabled(capacity->timer, SD_EVENT_OFF);
@@ -326,11 +327,8 @@ static const struct controller_class local_capacity_class = {
 
 int local_capacity_new(const struct local_capacity_options *options, struct local_capacity **ret)
 {
-	const struct controller_options common = { options->local.event, options->local.priority,
-						   options->local.store };
-
-	assert(options->local.start && options->local.node_name && options->uses && ret);
-	return controller_new(&local_capacity_class, &common, options, ret);
+	assert(options->local.start && options->local.common.node_name && options->uses && ret);
+	return controller_new(&local_capacity_class, options, ret);
 }
 
 void local_capacity_stop(struct local_capacity *capacity)

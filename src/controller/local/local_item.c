@@ -32,7 +32,7 @@ void local_item_clear(struct work_item *work)
 
 static const struct persistent_volume *volume_of(const struct item *item)
 {
-	const struct object *object = store_get(provisioner_of(item)->options.store,
+	const struct object *object = store_get(provisioner_of(item)->options.common.store,
 						KIND_PERSISTENT_VOLUME, "", item->work.name);
 
 	return object ? object->persistent_volume : NULL;
@@ -49,8 +49,8 @@ static const struct object *claim_of(const struct item *item,
 
 	if (!space || !name)
 		return NULL;
-	claim = store_get(provisioner_of(item)->options.store, KIND_PERSISTENT_VOLUME_CLAIM, space,
-			  name);
+	claim = store_get(provisioner_of(item)->options.common.store, KIND_PERSISTENT_VOLUME_CLAIM,
+			  space, name);
 	if (!claim)
 		return NULL;
 	if (volume)
@@ -64,21 +64,21 @@ static const struct object *claim_of(const struct item *item,
 static const struct storage_class *class_of(struct local_provisioner *provisioner,
 					    const struct object *claim)
 {
-	const struct object *class = store_get(provisioner->options.store, KIND_STORAGE_CLASS, "",
-					       claim->claim->storage_class);
+	const struct object *class = store_get(provisioner->options.common.store,
+					       KIND_STORAGE_CLASS, "", claim->claim->storage_class);
 
 	return class ? class->storage_class : NULL;
 }
 
 static const struct object *node_named(struct local_provisioner *provisioner, const char *name)
 {
-	return store_get(provisioner->options.store, KIND_NODE, "", name);
+	return store_get(provisioner->options.common.store, KIND_NODE, "", name);
 }
 
 static bool is_wanted_here(struct local_provisioner *provisioner, const struct object *claim,
 			   const struct storage_class *class)
 {
-	return local_should_provision(claim->claim, class, provisioner->options.node_name) &&
+	return local_should_provision(claim->claim, class, provisioner->options.common.node_name) &&
 	       (claim->claim->selected_node[0] || !provisioner->options.in_cluster);
 }
 
@@ -91,7 +91,7 @@ void local_item_report(struct item *item, const struct object *about, const char
 
 	if (!about || !work_item_is_news(&item->work, text))
 		return;
-	options->event_fn(options->userdata, about, type, reason, text);
+	options->common.event_fn(options->common.userdata, about, type, reason, text);
 }
 
 /* ---- writing ---- */
@@ -320,7 +320,7 @@ static void start(struct item *item, const struct directory_order *order)
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
 	item->deed = order->deed;
-	if (options->start(options->userdata, order, on_done, item) < 0)
+	if (options->start(options->start_userdata, order, on_done, item) < 0)
 		work_item_failed(&item->work);
 	else
 		work_item_begin(&item->work);
@@ -336,7 +336,7 @@ int local_item_plan(struct item *item, const struct object *claim,
 	const struct local_request request = {
 		.claim = claim->claim,
 		.storage_class = class,
-		.node = node_named(provisioner, provisioner->options.node_name),
+		.node = node_named(provisioner, provisioner->options.common.node_name),
 		.node_map = provisioner->node_map,
 		.in_cluster = provisioner->options.in_cluster,
 		.move_name = move_name,
@@ -361,10 +361,10 @@ static bool find_source(struct item *item, const struct object *claim, struct lo
 {
 	struct local_provisioner *provisioner = provisioner_of(item);
 	struct failure why = { .error = 0 };
-	int r = local_filling_find(provisioner->options.store, claim->claim, ret, &why);
+	int r = local_filling_find(provisioner->options.common.store, claim->claim, ret, &why);
 
 	if (r == -EAGAIN && provisioner->options.in_cluster)
-		(void) failure_prefix(&why, "on node '%s'", provisioner->options.node_name);
+		(void) failure_prefix(&why, "on node '%s'", provisioner->options.common.node_name);
 	item->wants_source = r < 0;
 	provisioner->has_wanting |= item->wants_source;
 	if (r < 0)
@@ -478,7 +478,8 @@ static void order_made(struct item *item, const struct persistent_volume *volume
 
 	if (!find_source(item, claim, &source))
 		return;
-	item->source_in_use = source.volume && options->is_in_use(options->userdata, source.volume);
+	item->source_in_use =
+		source.volume && options->common.is_in_use(options->common.userdata, source.volume);
 	order_directory(item, volume, DIRECTORY_MAKE, &source.from);
 }
 
@@ -530,11 +531,11 @@ static void refuse_removal(struct item *item, const struct persistent_volume *vo
 static void sync_volume(struct item *item, const struct persistent_volume *volume)
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
-	const struct object *node = node_named(provisioner_of(item), options->node_name);
+	const struct object *node = node_named(provisioner_of(item), options->common.node_name);
 	struct reclaim_facts facts = {
 		.volume = volume,
 		.claim_exists = claim_of(item, volume) != NULL,
-		.sources_complete = options->is_complete(options->userdata),
+		.sources_complete = options->common.is_complete(options->common.userdata),
 		.node = node ? &node->meta.labels : NULL,
 	};
 	struct failure why = { .error = 0 };
@@ -546,7 +547,7 @@ static void sync_volume(struct item *item, const struct persistent_volume *volum
 	facts.outlives_data = volume_finalizer_is_there(volume->object);
 	/* The dear questions only where the answer may matter. */
 	if (volume->phase == VOLUME_RELEASED && volume->reclaim_policy == RECLAIM_DELETE) {
-		facts.is_in_use = options->is_in_use(options->userdata, volume);
+		facts.is_in_use = options->common.is_in_use(options->common.userdata, volume);
 		if (local_path_of(volume) && !facts.is_in_use && facts.sources_complete)
 			facts.neighbour = local_neighbour_of(provisioner_of(item), volume);
 	}

@@ -116,7 +116,8 @@ void local_move_call_off(struct local_provisioner *provisioner, const struct obj
 	seen.resource_version = volume->meta.resource_version;
 	r = call_off(NULL, volume, &made, &why);
 	if (r == 0)
-		r = store_edit(provisioner->options.store, made, &seen, call_off, NULL, NULL);
+		r = store_edit(provisioner->options.common.store, made, &seen, call_off, NULL,
+			       NULL);
 	if (r < 0)
 		log_message(LOG_ERR, "the move to volume '%s' cannot be called off: %s",
 			    volume->meta.name, why.error ? why.text : strerror(-r));
@@ -127,7 +128,7 @@ void local_move_call_off(struct local_provisioner *provisioner, const struct obj
 static int find(const struct item *item, const struct object *claim, struct move *ret,
 		struct failure *reterr)
 {
-	struct store *store = provisioner_of(item)->options.store;
+	struct store *store = provisioner_of(item)->options.common.store;
 	const char *class_name =
 		claim_move_path(claim->claim) ? claim->claim->storage_class : claim->claim->move_to;
 	const char *name = claim->claim->volume_name;
@@ -178,8 +179,8 @@ static int check_use(const struct item *item, const struct move *move, struct fa
 {
 	const struct local_provisioner_options *options = &provisioner_of(item)->options;
 
-	if (!options->is_in_use(options->userdata, move->from) &&
-	    !options->is_wanted(options->userdata, move->from))
+	if (!options->common.is_in_use(options->common.userdata, move->from) &&
+	    !options->is_wanted(options->common.userdata, move->from))
 		return 0;
 	return failed_plain(reterr, -EBUSY,
 			    "volume '%s' is in use: delete the pods that mount it, and wait until "
@@ -297,7 +298,7 @@ void local_move_sync(struct item *item, const struct persistent_volume *volume,
 	int r;
 
 	/* Who uses it is not known before. */
-	item->waits = !options->is_complete(options->userdata);
+	item->waits = !options->common.is_complete(options->common.userdata);
 	provisioner_of(item)->has_waiting |= item->waits;
 	if (item->waits || work_item_backs_off(&item->work))
 		return;
@@ -385,7 +386,7 @@ static int queue(struct item *item, const struct move_write *writes, size_t at)
 	};
 	bool is_last = at == WRITE_TO;
 
-	return store_update(provisioner_of(item)->options.store, writes[at].made, &seen,
+	return store_update(provisioner_of(item)->options.common.store, writes[at].made, &seen,
 			    is_last ? work_item_written : NULL, is_last ? item : NULL);
 }
 

@@ -39,7 +39,7 @@ static const struct object *find_neighbour(struct local_provisioner *provisioner
 	reflector_catch_up(provisioner->base.reflector);
 	if (reflector_is_behind(provisioner->base.reflector) || !search->volume ||
 	    !path_index_is_alone(&provisioner->paths, search->path))
-		(void) store_list(provisioner->options.store, KIND_PERSISTENT_VOLUME, NULL,
+		(void) store_list(provisioner->options.common.store, KIND_PERSISTENT_VOLUME, NULL,
 				  take_neighbour, search);
 	return search->found;
 }

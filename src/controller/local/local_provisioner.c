@@ -62,7 +62,7 @@ static int take_claim(const struct object *object, void *userdata)
 	make_due(provisioner, object->claim->volume_name);
 	make_due(provisioner, moved);
 	if (!object->claim->move_to[0])
-		local_move_call_off(provisioner, store_get(provisioner->options.store,
+		local_move_call_off(provisioner, store_get(provisioner->options.common.store,
 							   KIND_PERSISTENT_VOLUME, "", moved));
 	else if (!provisioner->options.in_cluster)
 		r = take_claim_for(provisioner, object, moved);
@@ -192,7 +192,7 @@ static void begin(void *userdata)
 	struct local_provisioner *provisioner = userdata;
 
 	path_index_done(&provisioner->paths);
-	read_node_map(provisioner, store_get(provisioner->options.store, KIND_CONFIG_MAP,
+	read_node_map(provisioner, store_get(provisioner->options.common.store, KIND_CONFIG_MAP,
 					     NODE_MAP_NAMESPACE, NODE_MAP_NAME));
 }
 
@@ -251,11 +251,8 @@ static const struct controller_class local_provisioner_class = {
 int local_provisioner_new(const struct local_provisioner_options *options,
 			  struct local_provisioner **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
-	assert(options->start && options->node_name && ret);
-	return controller_new(&local_provisioner_class, &common, options, ret);
+	assert(options->start && options->common.node_name && ret);
+	return controller_new(&local_provisioner_class, options, ret);
 }
 
 void local_provisioner_stop(struct local_provisioner *provisioner)

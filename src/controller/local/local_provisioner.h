@@ -75,24 +75,16 @@ typedef void directory_done_fn(void *userdata, int error, const struct directory
 			       const struct failure *why);
 
 struct local_provisioner_options {
-	sd_event *event; /* borrowed: for tries after a while */
-	int64_t priority;
-	struct store *store;   /* borrowed */
-	const char *node_name; /* borrowed */
+	struct controller_options common;
 	/* Others provision for other nodes: what no node was selected for is theirs as well, and
 	 * only the scheduler chooses another one. */
 	bool in_cluster;
-	controller_event_fn *event_fn; /* Provisioning, ProvisioningSucceeded, ... */
-	/* Has it done on a thread. Return: 0; -ENOMEM. */
-	int (*start)(void *userdata, const struct directory_order *order, directory_done_fn *done,
-		     void *done_userdata);
-	/* May something of this volume still be mounted or used? */
-	bool (*is_in_use)(void *userdata, const struct persistent_volume *volume);
 	/* Does a pod want this volume mounted, whether it is or not? */
 	bool (*is_wanted)(void *userdata, const struct persistent_volume *volume);
-	/* Have all sources of objects delivered all they have? Nothing is removed before. */
-	bool (*is_complete)(void *userdata);
-	void *userdata;
+	/* Has it done on a thread. Return: 0; -ENOMEM. */
+	int (*start)(void *start_userdata, const struct directory_order *order,
+		     directory_done_fn *done, void *done_userdata);
+	void *start_userdata;
 };
 
 struct local_provisioner;

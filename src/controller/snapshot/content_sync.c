@@ -17,7 +17,7 @@
 static const struct volume_snapshot_content *find_content(const struct snapshot_item *item)
 {
 	const struct snapshotter *snapshotter = snapshotter_of(item);
-	const struct object *object = store_get(snapshotter->options.store,
+	const struct object *object = store_get(snapshotter->options.common.store,
 						snapshotter->words->content, "", item->work.name);
 
 	return object ? object->volume_snapshot_content : NULL;
@@ -193,8 +193,8 @@ static void start(struct snapshot_item *item, const struct volume_snapshot_conte
 		  enum snapshot_deed deed)
 {
 	const struct snapshotter_options *options = &snapshotter_of(item)->options;
-	const struct object *class = store_get(options->store, snapshotter_of(item)->words->class,
-					       "", content->class_name);
+	const struct object *class = store_get(
+		options->common.store, snapshotter_of(item)->words->class, "", content->class_name);
 	const struct snapshot_order order = {
 		.deed = deed,
 		.content = content,
@@ -238,7 +238,7 @@ static void sync_deleted(struct snapshot_item *item, const struct volume_snapsho
 		return;
 	}
 	if (deletes && *handle) {
-		if (options->is_complete(options->userdata))
+		if (options->common.is_complete(options->common.userdata))
 			start(item, content, SNAPSHOT_REMOVE);
 		return;
 	}

@@ -385,10 +385,10 @@ static int begin(struct snapshot_call *call, const struct snapshot_order *order,
 	int r;
 
 	if (order->deed == SNAPSHOT_QUERY && !can_list && !are_groups(call->owner))
-		return sd_event_add_defer(call->owner->options.event, &call->deferred, on_deferred,
-					  call);
+		return sd_event_add_defer(call->owner->options.common.event, &call->deferred,
+					  on_deferred, call);
 	r = csi_controller_read_secret(
-		call->owner->options.store,
+		call->owner->options.common.store,
 		&(struct csi_secret_reference){ order->content->secret_namespace,
 						order->content->secret_name },
 		&maps.secrets, reterr);
@@ -445,12 +445,7 @@ static int open_snapshotter(void *userdata)
 	struct csi_snapshotter *snapshotter = userdata;
 	const struct csi_controller_options *options = &snapshotter->options;
 	const struct snapshotter_options inner = {
-		.event = options->event,
-		.priority = options->priority,
-		.store = options->store,
-		.event_fn = options->event_fn,
-		.is_complete = options->is_complete,
-		.userdata = options->userdata,
+		.common = options->common,
 		.backend = &backend,
 		.backend_userdata = snapshotter,
 		.are_groups = are_groups(snapshotter),

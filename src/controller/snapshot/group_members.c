@@ -271,7 +271,7 @@ bool group_delete_members(struct snapshot_item *item, const struct volume_snapsh
 	if (search.count == 0)
 		(void) store_list(snapshot_store(item), KIND_VOLUME_SNAPSHOT_CONTENT, NULL,
 				  take_unbound, &search);
-	if (search.to_delete && options->is_complete(options->userdata))
+	if (search.to_delete && options->common.is_complete(options->common.userdata))
 		work_item_delete(&item->work, search.to_delete);
 	return search.count > 0;
 }

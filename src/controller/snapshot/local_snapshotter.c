@@ -63,13 +63,14 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 static void report_if_torn(const struct local_order *order, const struct directory_choice *choice)
 {
 	const struct local_provisioner_options *options = &order->owner->options;
-	const struct object *content =
-		store_get(options->store, KIND_VOLUME_SNAPSHOT_CONTENT, "", order->content_name);
+	const struct object *content = store_get(
+		options->common.store, KIND_VOLUME_SNAPSHOT_CONTENT, "", order->content_name);
 
 	if (content && order->was_in_use && !choice->is_atomic)
-		options->event_fn(options->userdata, content, "Warning", "SnapshotNotAtomic",
-				  "the volume was in use while it was copied, file by file: the "
-				  "files are not from one point in time");
+		options->common.event_fn(
+			options->common.userdata, content, "Warning", "SnapshotNotAtomic",
+			"the volume was in use while it was copied, file by file: the "
+			"files are not from one point in time");
 }
 
 static void on_done(void *userdata, int error, const struct directory_choice *choice,
@@ -117,7 +118,7 @@ static int start_order(struct local_order *order, const struct volume_snapshot_c
 		.storage_class = volume ? volume->storage_class : "",
 		.flex = volume ? volume->program.flex : NULL,
 	};
-	int r = options->start(options->userdata, &directory, on_done, order);
+	int r = options->start(options->start_userdata, &directory, on_done, order);
 
 	return r < 0 ? failed(reterr, r, "cannot begin a snapshot") : 0;
 }
@@ -126,8 +127,8 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 		      struct failure *reterr)
 {
 	const struct local_provisioner_options *options = &order->owner->options;
-	const struct object *object =
-		store_get(options->store, KIND_PERSISTENT_VOLUME, "", content->volume_handle);
+	const struct object *object = store_get(options->common.store, KIND_PERSISTENT_VOLUME, "",
+						content->volume_handle);
 	const struct persistent_volume *volume = object ? object->persistent_volume : NULL;
 	cleanup_free char *base_path = NULL;
 	struct local_place from = { 0 };
@@ -149,7 +150,7 @@ static int start_take(struct local_order *order, const struct volume_snapshot_co
 		return failed(reterr, -ENOMEM, "cannot begin a snapshot");
 	}
 	order->bytes = quantity_value(&volume->capacity);
-	order->was_in_use = options->is_in_use(options->userdata, volume);
+	order->was_in_use = options->common.is_in_use(options->common.userdata, volume);
 	place = (struct local_snapshot_place){ .base_path = base_path, .name = name };
 	source = (struct directory_source){ .base_path = from.base_path,
 					    .name = from.name,
@@ -216,19 +217,14 @@ int local_snapshotter_new(const struct local_provisioner_options *options,
 {
 	struct local_snapshotter *snapshotter = calloc(1, sizeof(*snapshotter));
 	struct snapshotter_options inner = {
-		.event = options->event,
-		.priority = options->priority,
-		.store = options->store,
-		.event_fn = options->event_fn,
-		.is_complete = options->is_complete,
-		.userdata = options->userdata,
+		.common = options->common,
 		.backend = &backend,
 		.backend_userdata = snapshotter,
-		.managed_by = options->in_cluster ? options->node_name : NULL,
+		.managed_by = options->in_cluster ? options->common.node_name : NULL,
 	};
 	int r;
 
-	assert(options->start && options->is_in_use && ret);
+	assert(options->start && options->common.is_in_use && ret);
 	if (!snapshotter)
 		return -ENOMEM;
 	snapshotter->options = *options;

@@ -23,7 +23,7 @@ enum { KEY_BYTES = 512 }; /* of a namespace and a name */
 
 struct snapshot_schedules {
 	struct controller base;
-	struct snapshot_schedules_options options;
+	struct controller_options options;
 	bool was_complete;
 	int clock_fd;
 	sd_event_source *clock; /* tells that it was set */
@@ -34,7 +34,7 @@ struct schedule_item {
 	sd_event_source *timer;
 };
 
-static const struct snapshot_schedules_options *options_of(const struct schedule_item *item)
+static const struct controller_options *options_of(const struct schedule_item *item)
 {
 	const struct snapshot_schedules *schedules = work_queue_userdata(item->work.queue);
 
@@ -44,7 +44,7 @@ static const struct snapshot_schedules_options *options_of(const struct schedule
 static void report(struct schedule_item *item, const struct object *claim, const char *reason,
 		   const char *text)
 {
-	const struct snapshot_schedules_options *options = options_of(item);
+	const struct controller_options *options = options_of(item);
 
 	if (work_item_is_news(&item->work, text))
 		options->event_fn(options->userdata, claim, "Warning", reason, text);
@@ -151,7 +151,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 static void wait_until(struct schedule_item *item, uint64_t usec)
 {
-	const struct snapshot_schedules_options *options = options_of(item);
+	const struct controller_options *options = options_of(item);
 	int r = item->timer ? sd_event_source_set_time(item->timer, usec)
 			    : sd_event_add_time(options->event, &item->timer, CLOCK_REALTIME, usec,
 						USEC_PER_SEC / 10, on_timer, item);
@@ -235,7 +235,7 @@ static void follow(struct schedule_item *item, const struct object *claim, const
 static bool sync_item(struct work_item *work)
 {
 	struct schedule_item *item = (struct schedule_item *) work;
-	const struct snapshot_schedules_options *options = options_of(item);
+	const struct controller_options *options = options_of(item);
 	const struct object *claim = find_claim(item);
 	cleanup_free char *class_name = claim ? class_name_of(claim) : NULL;
 	struct snapshot_schedule schedule;
@@ -315,7 +315,7 @@ static int open_clock(void *userdata)
 {
 	const struct itimerspec never = { .it_value = { .tv_sec = INT32_MAX * 100LL } };
 	struct snapshot_schedules *schedules = userdata;
-	const struct snapshot_schedules_options *options = &schedules->options;
+	const struct controller_options *options = &schedules->options;
 	int r;
 
 	schedules->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -353,14 +353,11 @@ static const struct controller_class snapshot_schedules_class = {
 	.close = close_clock,
 };
 
-int snapshot_schedules_new(const struct snapshot_schedules_options *options,
+int snapshot_schedules_new(const struct controller_options *options,
 			   struct snapshot_schedules **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
 	assert(options->event_fn && options->is_complete && ret);
-	return controller_new(&snapshot_schedules_class, &common, options, ret);
+	return controller_new(&snapshot_schedules_class, options, ret);
 }
 
 void snapshot_schedules_resync(struct snapshot_schedules *schedules)

@@ -16,18 +16,8 @@
 
 struct snapshot_schedules;
 
-struct snapshot_schedules_options {
-	sd_event *event; /* borrowed, like store */
-	int64_t priority;
-	struct store *store;
-	controller_event_fn *event_fn;
-	/* Have all sources of objects delivered all they have? */
-	bool (*is_complete)(void *userdata);
-	void *userdata; /* of these two */
-};
-
 /* @options: copied. Return: 0 or -ENOMEM, or as sd_event. */
-int snapshot_schedules_new(const struct snapshot_schedules_options *options,
+int snapshot_schedules_new(const struct controller_options *options,
 			   struct snapshot_schedules **ret);
 /* is_complete() may have changed. Accepts NULL. Cheap when it was true before. */
 void snapshot_schedules_resync(struct snapshot_schedules *schedules);

@@ -468,7 +468,7 @@ static bool let_content_go(struct snapshot_item *item, const struct volume_snaps
 	}
 	if (content->deletion_policy == SNAPSHOT_RETAIN)
 		return false;
-	if (!content->object->meta.deletes && options->is_complete(options->userdata))
+	if (!content->object->meta.deletes && options->common.is_complete(options->common.userdata))
 		work_item_delete(&item->work, content->object);
 	return true;
 }

@@ -15,7 +15,7 @@ struct snapshotter *snapshotter_of(const struct snapshot_item *item)
 
 struct store *snapshot_store(const struct snapshot_item *item)
 {
-	return snapshotter_of(item)->options.store;
+	return snapshotter_of(item)->options.common.store;
 }
 
 /* ---- reports ---- */
@@ -27,7 +27,7 @@ void snapshot_report(struct snapshot_item *item, const struct object *about, con
 
 	if (!work_item_is_news(&item->work, text))
 		return;
-	options->event_fn(options->userdata, about, type, reason, text);
+	options->common.event_fn(options->common.userdata, about, type, reason, text);
 }
 
 /* ---- watching ---- */
@@ -50,7 +50,7 @@ static int take_content(const struct object *object, void *userdata)
 
 	(void) snprintf(key, sizeof(key), "%s/%s", content->snapshot_namespace,
 			content->snapshot_name);
-	if (store_get(snapshotter->options.store, snapshotter->words->snapshot,
+	if (store_get(snapshotter->options.common.store, snapshotter->words->snapshot,
 		      content->snapshot_namespace, content->snapshot_name) &&
 	    work_queue_due(snapshotter->base.queues[SNAPSHOTS], key) < 0)
 		return -ENOMEM;
@@ -127,12 +127,9 @@ static const struct controller_class group_snapshotter_class = {
 
 int snapshotter_new(const struct snapshotter_options *options, struct snapshotter **ret)
 {
-	const struct controller_options common = { options->event, options->priority,
-						   options->store };
-
-	assert(options->event_fn && options->backend && ret);
+	assert(options->common.event_fn && options->backend && ret);
 	return controller_new(options->are_groups ? &group_snapshotter_class : &snapshotter_class,
-			      &common, options, ret);
+			      options, ret);
 }
 
 void snapshotter_all_due(struct snapshotter *snapshotter)
@@ -149,7 +146,7 @@ void snapshotter_resync(struct snapshotter *snapshotter)
 	if (!snapshotter || snapshotter->was_complete)
 		return;
 	options = &snapshotter->options;
-	snapshotter->was_complete = options->is_complete(options->userdata);
+	snapshotter->was_complete = options->common.is_complete(options->common.userdata);
 	if (snapshotter->was_complete)
 		snapshotter_all_due(snapshotter);
 }

@@ -66,13 +66,7 @@ struct snapshot_backend {
 };
 
 struct snapshotter_options {
-	sd_event *event; /* borrowed */
-	int64_t priority;
-	struct store *store; /* borrowed */
-	controller_event_fn *event_fn;
-	/* Have all sources of objects delivered all they have? */
-	bool (*is_complete)(void *userdata);
-	void *userdata; /* of these two */
+	struct controller_options common;
 	const struct snapshot_backend *backend;
 	void *backend_userdata;
 	bool are_groups; /* it is one of VolumeGroupSnapshots */

@@ -110,9 +110,9 @@ static void binding_goes_on_when_there_is_room(void **state)
 	assert_int_equal(world_create(&world->store, volume), 0);
 	assert_int_equal(world_create(&world->store, claim), 0);
 	failures = 1;
-	assert_int_equal(pv_binder_new(&(struct pv_binder_options){ .event = world->store.event,
-								    .store = world->store.store,
-								    .event_fn = no_event },
+	assert_int_equal(pv_binder_new(&(struct controller_options){ .event = world->store.event,
+								     .store = world->store.store,
+								     .event_fn = no_event },
 				       &binder),
 			 0);
 	assert_int_equal(world_delete(&world->store, KIND_POD, "default", "nobody"), -ENOENT);

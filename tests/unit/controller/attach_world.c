@@ -72,12 +72,13 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 static void start(struct world *world)
 {
 	const struct attach_detach_options options = {
-		.event = world->store.event,
-		.store = world->store.store,
-		.node_name = "here",
+		.common = { .event = world->store.event,
+			    .store = world->store.store,
+			    .node_name = "here",
+			    .is_complete = is_complete,
+			    .event_fn = on_event,
+			    .userdata = world },
 		.is_in_use = is_in_use,
-		.is_complete = is_complete,
-		.event_fn = on_event,
 		.userdata = world,
 	};
 

@@ -29,11 +29,11 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 
 void start(struct world *world)
 {
-	const struct pv_binder_options options = { .event = world->store.event,
-						   .store = world->store.store,
-						   .node_name = "here",
-						   .event_fn = on_event,
-						   .userdata = world };
+	const struct controller_options options = { .event = world->store.event,
+						    .store = world->store.store,
+						    .node_name = "here",
+						    .event_fn = on_event,
+						    .userdata = world };
 
 	assert_int_equal(pv_binder_new(&options, &world->binder), 0);
 }

@@ -74,15 +74,16 @@ static bool is_complete(void *userdata)
 void start(struct world *world)
 {
 	const struct local_provisioner_options options = {
-		.event = world->store.event,
-		.store = world->store.store,
-		.node_name = "n",
-		.event_fn = on_event,
+		.common = { .event = world->store.event,
+			    .store = world->store.store,
+			    .node_name = "n",
+			    .event_fn = on_event,
+			    .is_in_use = is_in_use,
+			    .is_complete = is_complete,
+			    .userdata = world },
 		.start = start_order,
-		.is_in_use = is_in_use,
 		.is_wanted = is_wanted,
-		.is_complete = is_complete,
-		.userdata = world,
+		.start_userdata = world,
 	};
 
 	assert_int_equal(local_provisioner_new(&options, &world->provisioner), 0);

@@ -116,14 +116,14 @@ static void on_event(void *userdata, const struct object *about, const char *typ
 static void start(struct world *world)
 {
 	const struct csi_controller_options options = {
-		.event = world->store.event,
-		.store = world->store.store,
+		.common = { .event = world->store.event,
+			    .store = world->store.store,
+			    .node_name = "n",
+			    .event_fn = on_event,
+			    .is_in_use = is_in_use,
+			    .is_complete = is_complete,
+			    .userdata = world },
 		.drivers = (struct csi_drivers *) &driver,
-		.node_name = "n",
-		.event_fn = on_event,
-		.is_in_use = is_in_use,
-		.is_complete = is_complete,
-		.userdata = world,
 	};
 
 	assert_int_equal(csi_controller_new(&csi_attacher_class, &options, &world->attacher), 0);

@@ -161,12 +161,12 @@ static void on_room_changed(void *userdata, const char *name)
 static void start(struct world *world)
 {
 	const struct csi_controller_options options = {
-		.event = world->store.event,
-		.store = world->store.store,
+		.common = { .event = world->store.event,
+			    .store = world->store.store,
+			    .node_name = "n",
+			    .userdata = world },
 		.drivers = (struct csi_drivers *) &driver,
-		.node_name = "n",
 		.room_changed = on_room_changed,
-		.userdata = world,
 	};
 
 	assert_int_equal(csi_controller_new(&csi_capacity_class, &options, &world->capacity), 0);

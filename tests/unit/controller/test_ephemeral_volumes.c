@@ -60,12 +60,14 @@ static bool is_complete(void *userdata)
 
 static void start(struct world *world)
 {
-	const struct ephemeral_volumes_options options = { .event = world->store.event,
-							   .store = world->store.store,
-							   .node_name = "here",
-							   .is_in_use = is_in_use,
-							   .is_complete = is_complete,
-							   .userdata = world };
+	const struct ephemeral_volumes_options options = {
+		.common = { .event = world->store.event,
+			    .store = world->store.store,
+			    .node_name = "here",
+			    .is_complete = is_complete,
+			    .userdata = world },
+		.is_in_use = is_in_use,
+	};
 
 	assert_int_equal(ephemeral_volumes_new(&options, &world->controller), 0);
 }

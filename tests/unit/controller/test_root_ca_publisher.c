@@ -31,9 +31,10 @@ struct world {
 
 static void start(struct world *world, const char *certificate)
 {
-	const struct root_ca_publisher_options options = { .event = world->store.event,
-							   .store = world->store.store,
-							   .certificate = certificate };
+	const struct root_ca_publisher_options options = {
+		.common = { .event = world->store.event, .store = world->store.store },
+		.certificate = certificate,
+	};
 
 	assert_int_equal(root_ca_publisher_new(&options, &world->publisher), 0);
 }

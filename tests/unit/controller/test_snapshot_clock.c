@@ -63,7 +63,7 @@ static bool is_looked_at(void *userdata)
 static void test_the_clock_is_set(void **state)
 {
 	struct store_world *world = *state;
-	const struct snapshot_schedules_options options = {
+	const struct controller_options options = {
 		.event = world->event,
 		.store = world->store,
 		.event_fn = on_event,

@@ -211,13 +211,13 @@ static bool has_all_sources(void *userdata)
 static void open_attachments(struct world *world)
 {
 	const struct volumes_in_use_options options = {
-		.event = world->store.event,
-		.store = world->store.store,
-		.node_name = "n",
+		.common = { .event = world->store.event,
+			    .store = world->store.store,
+			    .node_name = "n",
+			    .is_complete = has_all_sources },
 		.actual = world->actual,
 		.desired = world->desired,
 		.dirty = world->dirty,
-		.is_complete = has_all_sources,
 	};
 
 	assert_int_equal(volumes_in_use_new(&options, &world->volumes_in_use), 0);
