@@ -42,7 +42,7 @@ bool agent_wants_volume(void *userdata, const struct persistent_volume *volume)
 			      volume->object->meta.name);
 }
 
-bool agent_has_all_sources(void *userdata)
+static bool has_all_sources(void *userdata)
 {
 	return ((const struct agent *) userdata)->sources_complete;
 }
@@ -56,7 +56,7 @@ struct controller_options agent_controller_options(struct agent *agent)
 		.node_name = agent->config->node_name,
 		.event_fn = agent_record_event,
 		.is_in_use = agent_uses_volume,
-		.is_complete = agent_has_all_sources,
+		.is_complete = has_all_sources,
 		.userdata = agent,
 	};
 }
@@ -383,7 +383,7 @@ static void fill_inuse_options(struct agent *agent)
 		.actual = agent->actual,
 		.desired = agent->desired,
 		.dirty = agent->dirty,
-		.is_complete = agent_has_all_sources,
+		.is_complete = has_all_sources,
 		.record = agent_record_event,
 		.pod_released = pod_released,
 		.uid_freed = uid_freed,
@@ -504,7 +504,7 @@ int agent_open_ledger(struct agent *agent, struct failure *reterr)
 			     .desired = agent->desired,
 			     .actual = agent->actual,
 			     .removes = agent->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
-			     .is_complete = agent_has_all_sources,
+			     .is_complete = has_all_sources,
 			     .userdata = agent },
 		.ledger = &agent->ledger,
 		.foreign_volumes = &agent->foreign_volumes,

@@ -31,15 +31,13 @@ int agent_note_unfinished(void *userdata, const char *unique_name, const char *p
 /* What views and reports are made of, once there are tables. */
 void agent_fill_options(struct agent *agent);
 
+/* What all controllers are given; once there is a store. */
+struct controller_options agent_controller_options(struct agent *agent);
 /* Questions of controllers; @userdata is the agent. May something of this volume be mounted, be
- * about to be, or have been left here by another agent? Have all sources of objects delivered all
- * they have? */
+ * about to be, or have been left here by another agent? */
 bool agent_uses_volume(void *userdata, const struct persistent_volume *volume);
 /* Does a pod want it, mounted or not? */
 bool agent_wants_volume(void *userdata, const struct persistent_volume *volume);
-bool agent_has_all_sources(void *userdata);
-/* These and what else all controllers are given; once there is a store. */
-struct controller_options agent_controller_options(struct agent *agent);
 
 /* Each fills in its member of the agent. Return: 0 or negative errno. */
 int agent_open_drift(struct agent *agent, struct failure *reterr);

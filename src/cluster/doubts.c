@@ -9,6 +9,7 @@
 
 #include "cluster/cluster_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <utlist.h>
 
@@ -74,6 +75,7 @@ int doubts_add(struct doubts *doubts, const struct object *object, bool is_absen
 {
 	struct doubt *doubt;
 
+	assert(doubts && object);
 	if (doubts->waiting_count >= DOUBTS_MAX)
 		return -ENOBUFS;
 	doubt = calloc(1, sizeof(*doubt));
@@ -92,6 +94,7 @@ int doubts_new(struct cluster *cluster, doubts_decided_fn *decided, void *userda
 {
 	struct doubts *doubts = calloc(1, sizeof(*doubts));
 
+	assert(cluster && decided && ret);
 	if (!doubts)
 		return -ENOMEM;
 	doubts->cluster = cluster;

@@ -11,6 +11,7 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define CONTROLLER "podvol.io/podvold"
@@ -112,6 +113,7 @@ char *event_text(const struct cJSON *event, bool is_core)
 	const struct cJSON *metadata = json_get(event, "metadata");
 	struct cJSON *own;
 
+	assert(event);
 	(void) json_set_string(tree, "apiVersion", is_core ? "v1" : "events.k8s.io/v1");
 	(void) json_set_string(tree, "kind", "Event");
 	own = json_add_object(tree, "metadata");
@@ -128,6 +130,7 @@ char *event_series_text(const struct cJSON *event, bool is_core)
 {
 	cleanup_json struct cJSON *tree = json_new_object();
 
+	assert(event);
 	if (is_core) {
 		copy(tree, event, "count");
 		copy(tree, event, "lastTimestamp");

@@ -10,6 +10,8 @@
 
 #include "base/cleanup.h"
 
+#include <assert.h>
+
 struct kinds {
 	struct followed *node, *drivers;
 };
@@ -24,6 +26,7 @@ int kinds_new(struct cluster *cluster)
 	cleanup_free char *selector = NULL;
 	int r;
 
+	assert(cluster && !cluster->kinds);
 	if (!kinds)
 		return -ENOMEM;
 	cluster->kinds = kinds;

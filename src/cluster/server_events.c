@@ -19,6 +19,7 @@
 #include "object/json/json.h"
 #include "store/reflector.h"
 
+#include <assert.h>
 #include <utlist.h>
 
 enum {
@@ -344,6 +345,7 @@ int server_events_new(struct cluster *cluster)
 	struct server_events *events = calloc(1, sizeof(*events));
 	int r;
 
+	assert(cluster && !cluster->events);
 	if (!events)
 		return -ENOMEM;
 	events->cluster = cluster;

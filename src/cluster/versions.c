@@ -9,6 +9,8 @@
 
 #include "cluster/cluster_internal.h"
 
+#include <assert.h>
+
 struct version {
 	UT_hash_handle hh; /* by uid */
 	uint64_t number;
@@ -20,6 +22,7 @@ void versions_note(struct cluster *cluster, const struct object *object)
 	size_t length = strlen(object->meta.uid);
 	struct version *version;
 
+	assert(object);
 	HASH_FIND_STR(cluster->versions, object->meta.uid, version);
 	if (!version) {
 		version = calloc(1, sizeof(*version) + length + 1);

@@ -13,6 +13,7 @@
 #include "object/timestamp.h"
 #include "store/group.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,6 +80,7 @@ int write_patch_make(const struct object *present, const struct object *wanted, 
 	cleanup_json struct cJSON *status_patch = json_new_object();
 	cleanup_json struct cJSON *inner = json_new_object();
 
+	assert(present->kind == wanted->kind && ret_main && ret_status);
 	write_patch_strip(old);
 	write_patch_strip(new);
 	if (kind_row(present->kind)->has_status) {
@@ -103,6 +105,7 @@ int write_patch_created(const struct object *object, const struct object **ret,
 	char uid[UUID_BYTES], now[TIMESTAMP_BYTES];
 	int r = uuid_make(uid);
 
+	assert(object && ret);
 	if (r < 0)
 		return r;
 	timestamp_print(realtime_usec(), now);

@@ -80,6 +80,7 @@ void local_move_refuse(struct item *item, const struct object *claim, const char
 {
 	char text[FAILURE_TEXT_BYTES + 128];
 
+	assert(claim->kind == KIND_PERSISTENT_VOLUME_CLAIM && why);
 	(void) snprintf(text, sizeof(text), "not moved to %s'%.200s': %s", class_word(claim),
 			claim->claim->move_to, why);
 	log_message(LOG_NOTICE, "claim '%s/%s' is %s", claim->meta.name_space, claim->meta.name,
@@ -108,6 +109,7 @@ void local_move_call_off(struct local_provisioner *provisioner, const struct obj
 	struct failure why = { .error = 0 };
 	int r;
 
+	assert(volume->kind == KIND_PERSISTENT_VOLUME);
 	if (!volume || !volume->persistent_volume->origin.moved_from[0] ||
 	    !volume->persistent_volume->origin.is_unfinished ||
 	    volume->persistent_volume->origin.is_called_off)
