@@ -73,6 +73,18 @@ static const struct option_row *row_of(const struct option_row *const *rows, siz
 	return NULL;
 }
 
+/* Of the verb, wherever it stands; mostly it is the first word. */
+static int refuse_unknown(struct cli *cli, int argc, char **argv)
+{
+	const char *option = argv[optind - 1];
+	const struct verb *verb = NULL;
+
+	for (int i = 1; i < argc && !verb; i++)
+		verb = verb_find(argv[i]);
+	return cli_end(cli, EXIT_USAGE, "unknown option '%s': see 'podvolctl %s%s--help'", option,
+		       verb ? verb->name : "", verb ? " " : "");
+}
+
 static int read_options(struct cli *cli, int argc, char **argv)
 {
 	size_t count = options_of_all(NULL);
@@ -91,14 +103,11 @@ static int read_options(struct cli *cli, int argc, char **argv)
 	while ((value = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		struct given_option *given;
 
-		if (value == '?' || value == ':') {
-			cli_complain(cli,
-				     value == ':' ? "option '%s' needs a value"
-						  : "unknown option '%s': see 'podvolctl "
-						    "--help'",
-				     argv[optind - 1]);
-			return EXIT_USAGE;
-		}
+		if (value == '?')
+			return refuse_unknown(cli, argc, argv);
+		if (value == ':')
+			return cli_end(cli, EXIT_USAGE, "option '%s' needs a value",
+				       argv[optind - 1]);
 		/* "-ab" is two options in one word. */
 		given = reallocarray(cli->given, cli->given_count + 1, sizeof(*given));
 		if (!given)

@@ -60,10 +60,11 @@ static int show_table(struct cli *cli, const struct get_request *request, const 
 		return cli_failed(cli, r);
 	if (cli->format == OUTPUT_NAME)
 		cli_print_names(cli, events, "event");
-	else if (podvol_table_rows(events) == 0)
-		(void) fprintf(cli->err, "No events found%s%s.\n", pod ? " for " : "",
-			       pod ? cli->about : "");
-	else
+	else if (podvol_table_rows(events) == 0) {
+		(void) fprintf(cli->err, "No events found%s", pod ? " for " : "");
+		cli_print_text(cli->err, pod ? cli->about : "");
+		(void) fputs(".\n", cli->err);
+	} else
 		status = events_print(cli, path, events, request->everywhere);
 	podvol_table_free(events);
 	return status;

@@ -305,8 +305,11 @@ void get_say_none(const struct cli *cli, const struct get_request *request)
 	}
 	if (request->everywhere || !by_namespace)
 		(void) fputs(" found.\n", cli->err);
-	else
-		(void) fprintf(cli->err, " found in namespace '%s'.\n", request->name_space);
+	else {
+		(void) fputs(" found in namespace '", cli->err);
+		cli_print_text(cli->err, request->name_space);
+		(void) fputs("'.\n", cli->err);
+	}
 }
 
 /* What is missing is said, and the rest shown all the same. */

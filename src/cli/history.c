@@ -175,11 +175,15 @@ static int show_steps(struct cli *cli, const struct subject *subject, bool *any)
 
 static void say_none(struct cli *cli, const struct subject *subject)
 {
+	cleanup_free char *text = NULL;
+
 	if (*subject->word == '/')
-		(void) fprintf(cli->err, "No events found for volumes at '%s'.\n", subject->word);
+		text = new_text("No events found for volumes at '%s'.", subject->word);
 	else
-		(void) fprintf(cli->err, "No events found for pod or claim '%s' or volume '%s'.\n",
-			       subject->full_name, subject->word);
+		text = new_text("No events found for pod or claim '%s' or volume '%s'.",
+				subject->full_name, subject->word);
+	cli_print_text(cli->err, text ?: "out of memory");
+	(void) fputc('\n', cli->err);
 }
 
 int verb_history(struct cli *cli)

@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-bool option_take_format(struct cli *cli, const char *text)
+static bool take_format(struct cli *cli, const char *text, const char *others)
 {
 	static const char *const names[] = {
 		[OUTPUT_TABLE] = "table", [OUTPUT_WIDE] = "wide", [OUTPUT_JSON] = "json",
@@ -26,8 +26,13 @@ bool option_take_format(struct cli *cli, const char *text)
 			return true;
 		}
 	}
-	cli_complain(cli, "--output '%s' is none of table, wide, json, yaml, name", text);
+	cli_complain(cli, "--output '%s' is none of table, wide, json, yaml, name%s", text, others);
 	return false;
+}
+
+bool option_take_format(struct cli *cli, const char *text)
+{
+	return take_format(cli, text, "");
 }
 
 /* Of descriptions and sentences, which have no other format. */
@@ -54,7 +59,7 @@ bool option_take_any_format(struct cli *cli, const char *text)
 		cli->template = text + strlen(rows[i].prefix);
 		return template_check(cli, cli->format, cli->template);
 	}
-	return option_take_format(cli, text);
+	return take_format(cli, text, ", jsonpath=TEMPLATE, custom-columns=NAME:.path,...");
 }
 
 bool option_take_socket(struct cli *cli, const char *text)

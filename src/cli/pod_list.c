@@ -56,6 +56,24 @@ char *cli_pod(struct cli *cli, const char *word)
 	return pod;
 }
 
+/* Can a pod, or a namespace and a pod, have this name, as Kubernetes allows them? A word without a
+ * namespace may be a uid. False after a complaint. */
+static bool check_pod(struct cli *cli, const char *pod)
+{
+	static const char of_names[] = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+	static const char of_uids[] = "abcdefghijklmnopqrstuvwxyz0123456789-."
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ_:";
+	const char *slash = strchr(pod, '/'), *name = slash ? slash + 1 : pod;
+	const char *allowed = slash ? of_names : of_uids;
+
+	if (*name && name[strspn(name, allowed)] == '\0' && slash != pod &&
+	    (!slash || pod + strspn(pod, of_names) == slash))
+		return true;
+	cli_complain(cli, "'%s' is not a pod's name: [NAMESPACE/]NAME of a-z, 0-9, '-' and '.'",
+		     pod);
+	return false;
+}
+
 /* ---- units of pods ---- */
 
 /* Namespace and name are each escaped as systemd-escape(1) does: a dash is written as \x2d, so that
@@ -162,12 +180,18 @@ static int unit_name_pod(const char *unit, char **ret)
 
 int verb_unit_name(struct cli *cli)
 {
-	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]), *unit = NULL;
-	char *name = pod ? strchr(pod, '/') : NULL;
+	cleanup_free char *word = cli_pod(cli, cli->arguments[0]), *unit = NULL;
+	cleanup_free char *pod = word ? cli_full_pod(word) : NULL;
+	char *name;
 
+	if (!pod)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
+	if (!check_pod(cli, pod))
+		return EXIT_USAGE;
+	name = strchr(pod, '/');
 	if (name)
 		*name++ = '\0';
-	unit = pod ? unit_name_of(name ? pod : "default", name ? name : pod) : NULL;
+	unit = unit_name_of(name ? pod : "default", name ? name : pod);
 	if (!unit)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	(void) fprintf(cli->out, "%s\n", unit);
@@ -259,7 +283,7 @@ static int add_named(struct cli *cli, const char *word, struct pod_list *list)
 	if (!list->names[list->count])
 		return EXIT_FAILED;
 	list->count++;
-	return EXIT_DONE;
+	return check_pod(cli, list->names[list->count - 1]) ? EXIT_DONE : EXIT_USAGE;
 }
 
 int pod_list_read(struct cli *cli, struct pod_list *ret)

@@ -75,6 +75,15 @@ static void free_keys(struct sortable *all, size_t count)
 	free(all);
 }
 
+/* A field that no object has is misspelt, or optional. */
+static bool has_no_key(const struct sortable *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (*all[i].key)
+			return false;
+	return count > 0;
+}
+
 /* The items of a list in order. Return: EXIT_DONE and @ret, freed with free_keys(). */
 static int sort(struct cli *cli, key_fn *key, const char *path, const struct cJSON *items,
 		struct sortable **ret)
@@ -95,6 +104,9 @@ static int sort(struct cli *cli, key_fn *key, const char *path, const struct cJS
 			free_keys(all, done);
 		return EXIT_FAILED;
 	}
+	if (has_no_key(all, count))
+		cli_complain(cli, "warning: --sort-by '%s': no object of the list has this field",
+			     path);
 	qsort(all, count, sizeof(*all), compare);
 	*ret = all;
 	return EXIT_DONE;
