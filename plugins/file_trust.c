@@ -4,6 +4,7 @@
  */
 #include "plugins/file_trust.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/kinds/certificates.h"
@@ -21,16 +22,8 @@ struct gathering {
 
 static int take(struct file_trust *trust, const struct object *bundle)
 {
-	size_t capacity = trust->capacity ? 2 * trust->capacity : 4;
-	const struct object **grown;
-
-	if (trust->count == trust->capacity) {
-		grown = reallocarray(trust->bundles, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		trust->bundles = grown;
-		trust->capacity = capacity;
-	}
+	if (ARRAY_ROOM(trust->bundles, trust->count, trust->capacity, 4) < 0)
+		return -ENOMEM;
 	trust->bundles[trust->count++] = object_ref(bundle);
 	return 0;
 }

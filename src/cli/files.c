@@ -7,6 +7,7 @@
  */
 #include "cli/cli.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
@@ -96,16 +97,9 @@ static int add_name(struct file_list *list, char *name)
 {
 	if (!name)
 		return -ENOMEM;
-	if (list->count == list->allocated) {
-		size_t allocated = list->allocated ? list->allocated * 2 : 16;
-		char **grown = reallocarray(list->names, allocated, sizeof(*grown));
-
-		if (!grown) {
-			free(name);
-			return -ENOMEM;
-		}
-		list->names = grown;
-		list->allocated = allocated;
+	if (ARRAY_ROOM(list->names, list->count, list->allocated, 16) < 0) {
+		free(name);
+		return -ENOMEM;
 	}
 	list->names[list->count++] = name;
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "cli/output/screen.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
 
@@ -56,15 +57,8 @@ static int add_kind(struct kinds *kinds, const char *group, const char *version,
 	struct found_kind *found;
 	size_t words = 0;
 
-	if (kinds->count == kinds->allocated) {
-		size_t allocated = kinds->allocated ? kinds->allocated * 2 : 32;
-
-		found = reallocarray(kinds->found, allocated, sizeof(*found));
-		if (!found)
-			return -ENOMEM;
-		kinds->found = found;
-		kinds->allocated = allocated;
-	}
+	if (ARRAY_ROOM(kinds->found, kinds->count, kinds->allocated, 32) < 0)
+		return -ENOMEM;
 	found = &kinds->found[kinds->count++];
 	*found = (struct found_kind){ 0 };
 	(void) snprintf(found->prefix, sizeof(found->prefix), "%s%s/%s", *group ? "/apis/" : "/api",

@@ -7,6 +7,7 @@
  */
 #include "csi/csi_log.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -129,15 +130,8 @@ static struct csi_log_sum *sum_of(struct csi_log *log, const struct csi_log_reco
 	}
 	if (log->sum_count == SUMS_MAX)
 		return NULL;
-	if (log->sum_count == log->sum_capacity) {
-		size_t capacity = log->sum_capacity ? log->sum_capacity * 2 : 16;
-
-		sum = reallocarray(log->sums, capacity, sizeof(*sum));
-		if (!sum)
-			return NULL;
-		log->sums = sum;
-		log->sum_capacity = capacity;
-	}
+	if (ARRAY_ROOM(log->sums, log->sum_count, log->sum_capacity, 16) < 0)
+		return NULL;
 	sum = &log->sums[log->sum_count];
 	*sum = (struct sum){ .sum = { .method = record->method, .code = record->code } };
 	sum->driver = strdup(record->driver);

@@ -10,6 +10,7 @@
 
 #include "events/events.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -310,16 +311,8 @@ static int list_one(const struct object *object, void *userdata)
 {
 	struct listing *listing = userdata;
 
-	if (listing->count == listing->room) {
-		size_t room = listing->room ? 2 * listing->room : 64;
-		const struct object **objects =
-			reallocarray(listing->objects, room, sizeof(const struct object *));
-
-		if (!objects)
-			return -ENOMEM;
-		listing->objects = objects;
-		listing->room = room;
-	}
+	if (ARRAY_ROOM(listing->objects, listing->count, listing->room, 64) < 0)
+		return -ENOMEM;
 	listing->objects[listing->count++] = object;
 	return 0;
 }

@@ -8,6 +8,8 @@
  */
 #include "reconcile/reconcile.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 
 enum { PLAN_FIRST_CAPACITY = 16 };
@@ -30,22 +32,9 @@ void plan_done(struct plan *plan)
 	*plan = (struct plan){ 0 };
 }
 
-static int plan_grow(struct plan *plan)
-{
-	size_t capacity = plan->capacity ? 2 * plan->capacity : PLAN_FIRST_CAPACITY;
-	struct step *steps = reallocarray(plan->steps, capacity, sizeof(*steps));
-
-	if (!steps)
-		return -ENOMEM;
-
-	plan->steps = steps;
-	plan->capacity = capacity;
-	return 0;
-}
-
 static int append(struct plan *plan, const struct step *step)
 {
-	if (plan->count == plan->capacity && plan_grow(plan) < 0)
+	if (ARRAY_ROOM(plan->steps, plan->count, plan->capacity, PLAN_FIRST_CAPACITY) < 0)
 		return -ENOMEM;
 
 	plan->steps[plan->count++] = *step;

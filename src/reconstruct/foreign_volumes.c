@@ -10,6 +10,7 @@
  */
 #include "reconstruct/foreign_volumes.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -192,15 +193,8 @@ static int add_uid(const struct object *pod, void *userdata)
 {
 	struct uid_list *list = userdata;
 
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-		const char **uids = reallocarray(list->uids, capacity, sizeof(*uids));
-
-		if (!uids)
-			return -ENOMEM;
-		list->uids = uids;
-		list->capacity = capacity;
-	}
+	if (ARRAY_ROOM(list->uids, list->count, list->capacity, 64) < 0)
+		return -ENOMEM;
 	list->uids[list->count++] = pod->meta.uid;
 	return 0;
 }

@@ -7,6 +7,7 @@
  */
 #include "reconstruct/reconstruct.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -26,15 +27,8 @@ static int add_row(const struct ledger_row *row, void *userdata)
 {
 	struct row_list *list = userdata;
 
-	if (list->count == list->capacity) {
-		size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-		struct ledger_row *rows = reallocarray(list->rows, capacity, sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		list->rows = rows;
-		list->capacity = capacity;
-	}
+	if (ARRAY_ROOM(list->rows, list->count, list->capacity, 64) < 0)
+		return -ENOMEM;
 	list->rows[list->count++] = *row;
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "source/manifest_known.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/program_id.h"
@@ -120,15 +121,8 @@ static int read_record(struct manifest_known *known, int directory_fd)
 static int add_document(struct manifest_known_file *file, const struct object *object,
 			uint64_t hash)
 {
-	struct stored_document *documents;
-
-	if (file->count == file->room) {
-		file->room = file->room ? 2 * file->room : 4;
-		documents = reallocarray(file->documents, file->room, sizeof(documents[0]));
-		if (!documents)
-			return -ENOMEM;
-		file->documents = documents;
-	}
+	if (ARRAY_ROOM(file->documents, file->count, file->room, 4) < 0)
+		return -ENOMEM;
 	file->documents[file->count] =
 		(struct stored_document){ .object = object_ref(object), .hash = hash };
 	return 0;

@@ -4,6 +4,7 @@
  */
 #include "source/manifest_scan.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/directory.h"
 #include "source/source.h"
@@ -142,13 +143,8 @@ static int add_file(struct manifest_scan *scan, const char *name, const struct s
 		scan->left_out++;
 		return 0;
 	}
-	if (scan->count == scan->room) {
-		scan->room = scan->room ? scan->room * 2 : 64;
-		files = reallocarray(scan->files, scan->room, sizeof(files[0]));
-		if (!files)
-			return -ENOMEM;
-		scan->files = files;
-	}
+	if (ARRAY_ROOM(scan->files, scan->count, scan->room, 64) < 0)
+		return -ENOMEM;
 	files = &scan->files[scan->count];
 	files->name = strdup(name);
 	if (!files->name)

@@ -7,6 +7,7 @@
  */
 #include "state/found.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/directory.h"
 #include "base/log.h"
@@ -22,15 +23,8 @@ static int append_pod(struct found_list *list, const char *uid)
 
 	if (list->pod_count == FOUND_VOLUMES_MAX)
 		return 1;
-	if (list->pod_count == list->pod_capacity) {
-		size_t capacity = list->pod_capacity ? 2 * list->pod_capacity : 64;
-		char **uids = reallocarray(list->pod_uids, capacity, sizeof(*uids));
-
-		if (!uids)
-			return -ENOMEM;
-		list->pod_uids = uids;
-		list->pod_capacity = capacity;
-	}
+	if (ARRAY_ROOM(list->pod_uids, list->pod_count, list->pod_capacity, 64) < 0)
+		return -ENOMEM;
 	copy = strdup(uid);
 	if (!copy)
 		return -ENOMEM;

@@ -6,6 +6,7 @@
  */
 #include "state/found_walk.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/directory.h"
 #include "base/log.h"
@@ -30,19 +31,6 @@ void found_list_done(struct found_list *list)
 		free(list->pod_uids[i]);
 	free(list->pod_uids);
 	*list = (struct found_list){ .count = 0 };
-}
-
-static int grow(struct found_list *list)
-{
-	size_t capacity = list->capacity ? 2 * list->capacity : FOUND_FIRST_CAPACITY;
-	struct found_volume *volumes = reallocarray(list->volumes, capacity, sizeof(*volumes));
-
-	if (!volumes)
-		return -ENOMEM;
-
-	list->volumes = volumes;
-	list->capacity = capacity;
-	return 0;
 }
 
 static char *copy_texts(const char *const texts[TEXTS], const char *ret[TEXTS])
@@ -71,7 +59,7 @@ int found_append(struct found_list *list, const struct found_volume *volume)
 
 	if (list->count == FOUND_VOLUMES_MAX)
 		return 1;
-	if (list->count == list->capacity && grow(list) < 0)
+	if (ARRAY_ROOM(list->volumes, list->count, list->capacity, FOUND_FIRST_CAPACITY) < 0)
 		return -ENOMEM;
 	if (!copy_texts(texts, copies))
 		return -ENOMEM;

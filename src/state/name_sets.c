@@ -8,6 +8,7 @@
 
 #include "state/name_sets.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -46,18 +47,6 @@ static struct name_set *insert(struct name_sets *sets, const char *key)
 	return NULL;
 }
 
-static int grow(struct name_set *set)
-{
-	size_t capacity = set->capacity > 0 ? 2 * set->capacity : NAMES_FIRST_CAPACITY;
-	const char **names = reallocarray(set->names, capacity, sizeof(*names));
-
-	if (!names)
-		return -ENOMEM;
-	set->names = names;
-	set->capacity = capacity;
-	return 0;
-}
-
 int name_sets_add(struct name_sets *sets, const char *key, const char *name)
 {
 	struct name_set *set;
@@ -69,7 +58,7 @@ int name_sets_add(struct name_sets *sets, const char *key, const char *name)
 		set = insert(sets, key);
 	if (!set)
 		return -ENOMEM;
-	if (set->count == set->capacity && grow(set) < 0) {
+	if (ARRAY_ROOM(set->names, set->count, set->capacity, NAMES_FIRST_CAPACITY) < 0) {
 		if (set->count == 0)
 			drop(sets, set);
 		return -ENOMEM;

@@ -6,6 +6,8 @@
 
 #include "object/kinds/environment.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,19 +38,6 @@ static bool has_key(const struct pod_references *references, const char *key)
 	return false;
 }
 
-static int grow(struct pod_references *references)
-{
-	size_t capacity =
-		references->capacity > 0 ? 2 * references->capacity : REFERENCES_FIRST_CAPACITY;
-	char **keys = reallocarray(references->keys, capacity, sizeof(*keys));
-
-	if (!keys)
-		return -ENOMEM;
-	references->keys = keys;
-	references->capacity = capacity;
-	return 0;
-}
-
 int pod_references_add(struct pod_references *references, const struct object_reference *reference)
 {
 	char key[REFERENCE_KEY_BYTES];
@@ -58,7 +47,8 @@ int pod_references_add(struct pod_references *references, const struct object_re
 	print_key(reference, key);
 	if (has_key(references, key))
 		return 0;
-	if (references->count == references->capacity && grow(references) < 0)
+	if (ARRAY_ROOM(references->keys, references->count, references->capacity,
+		       REFERENCES_FIRST_CAPACITY) < 0)
 		return -ENOMEM;
 	copy = strdup(key);
 	if (!copy)

@@ -11,6 +11,7 @@
 #include "api/objects/objects.h"
 
 #include "agent.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "object/json/json.h"
@@ -357,15 +358,8 @@ static int sweep_collect(const struct object *object, void *userdata)
 
 	if (!object_is_meant(sweep->agent, sweep->selector_match, object))
 		return 0;
-	if (sweep->count == sweep->allocated) {
-		size_t allocated = sweep->allocated ? sweep->allocated * 2 : 64;
-		struct sweep_item *grown = reallocarray(sweep->items, allocated, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		sweep->items = grown;
-		sweep->allocated = allocated;
-	}
+	if (ARRAY_ROOM(sweep->items, sweep->count, sweep->allocated, 64) < 0)
+		return -ENOMEM;
 	sweep->items[sweep->count++] = (struct sweep_item){ sweep, object_ref(object) };
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "api/objects/objects.h"
 
 #include "agent.h"
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -208,16 +209,8 @@ static int collect(const struct object *object, void *userdata)
 		/* How many remain is reported only where counting is all there is to it. */
 		return question->selector_match ? 1 : 0;
 	}
-	if (list->count == list->allocated) {
-		size_t allocated = list->allocated ? list->allocated * 2 : 64;
-		const struct object **grown =
-			reallocarray(list->objects, allocated, sizeof(const struct object *));
-
-		if (!grown)
-			return -ENOMEM;
-		list->objects = grown;
-		list->allocated = allocated;
-	}
+	if (ARRAY_ROOM(list->objects, list->count, list->allocated, 64) < 0)
+		return -ENOMEM;
 	list->objects[list->count++] = object_ref(object);
 	list->bytes += object->json_length;
 	return 0;

@@ -11,6 +11,7 @@
 
 #include "agent.h"
 #include "api/objects/watches.h"
+#include "base/array.h"
 #include "base/clock.h"
 
 #include <inttypes.h>
@@ -341,16 +342,8 @@ static int collect_initial(const struct object *object, void *userdata)
 
 	if (!selector_match_matches(watch->selector_match, object))
 		return 0;
-	if (watch->initial_count == watch->initial_allocated) {
-		size_t allocated = watch->initial_allocated ? watch->initial_allocated * 2 : 64;
-		const struct object **grown =
-			reallocarray(watch->initial, allocated, sizeof(const struct object *));
-
-		if (!grown)
-			return -ENOMEM;
-		watch->initial = grown;
-		watch->initial_allocated = allocated;
-	}
+	if (ARRAY_ROOM(watch->initial, watch->initial_count, watch->initial_allocated, 64) < 0)
+		return -ENOMEM;
 	watch->initial[watch->initial_count++] = object_ref(object);
 	return 0;
 }

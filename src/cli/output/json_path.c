@@ -4,6 +4,7 @@
  */
 #include "cli/cli.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -35,16 +36,8 @@ static int add_match(struct matches *matches, const struct cJSON *item)
 {
 	if (!item)
 		return 0;
-	if (matches->count == matches->allocated) {
-		size_t allocated = matches->allocated ? matches->allocated * 2 : 16;
-		const struct cJSON **grown =
-			reallocarray(matches->items, allocated, sizeof(*matches->items));
-
-		if (!grown)
-			return -ENOMEM;
-		matches->items = grown;
-		matches->allocated = allocated;
-	}
+	if (ARRAY_ROOM(matches->items, matches->count, matches->allocated, 16) < 0)
+		return -ENOMEM;
 	matches->items[matches->count++] = item;
 	return 0;
 }

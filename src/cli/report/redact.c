@@ -10,6 +10,7 @@
 
 #include "cli/output/screen.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "object/json/base64.h"
 
@@ -35,16 +36,9 @@ static int add_value(struct redactor *redactor, char *value)
 		free(value);
 		return 0;
 	}
-	if (redactor->count == redactor->allocated) {
-		size_t allocated = redactor->allocated ? redactor->allocated * 2 : 32;
-		char **grown = reallocarray(redactor->values, allocated, sizeof(*grown));
-
-		if (!grown) {
-			free(value);
-			return -ENOMEM;
-		}
-		redactor->values = grown;
-		redactor->allocated = allocated;
+	if (ARRAY_ROOM(redactor->values, redactor->count, redactor->allocated, 32) < 0) {
+		free(value);
+		return -ENOMEM;
 	}
 	redactor->values[redactor->count++] = value;
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "controller/binding/bound_pairs.h"
 
+#include "base/array.h"
 #include "base/fnv1a.h"
 #include "object/kinds/persistent_volume.h"
 
@@ -133,15 +134,8 @@ static int add_namer(struct bound_pair *bound_pair, struct bound_pair *namer)
 
 	if (place < bound_pair->namer_count && bound_pair->namers[place] == namer)
 		return 0;
-	if (bound_pair->namer_count == bound_pair->namer_room) {
-		size_t room = bound_pair->namer_room ? bound_pair->namer_room * 2 : 1;
-
-		namers = reallocarray(bound_pair->namers, room, sizeof(namers[0]));
-		if (!namers)
-			return -ENOMEM;
-		bound_pair->namers = namers;
-		bound_pair->namer_room = room;
-	}
+	if (ARRAY_ROOM(bound_pair->namers, bound_pair->namer_count, bound_pair->namer_room, 1) < 0)
+		return -ENOMEM;
 	namers = bound_pair->namers;
 	memmove(&namers[place + 1], &namers[place],
 		(bound_pair->namer_count - place) * sizeof(namers[0]));

@@ -4,6 +4,7 @@
  */
 #include "controller/binding/volume_match.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #include <assert.h>
@@ -265,15 +266,8 @@ int free_volumes_put(struct free_volumes *free_volumes, const struct persistent_
 		free_volumes->volumes[place] = volume;
 		return 0;
 	}
-	if (free_volumes->count == free_volumes->room) {
-		size_t room = free_volumes->room ? 2 * free_volumes->room : 16;
-
-		at = reallocarray(free_volumes->volumes, room, sizeof(*at));
-		if (!at)
-			return -ENOMEM;
-		free_volumes->volumes = at;
-		free_volumes->room = room;
-	}
+	if (ARRAY_ROOM(free_volumes->volumes, free_volumes->count, free_volumes->room, 16) < 0)
+		return -ENOMEM;
 	at = &free_volumes->volumes[place];
 	memmove(at + 1, at, (free_volumes->count - place) * sizeof(*at));
 	*at = volume;

@@ -4,6 +4,7 @@
  */
 #include "controller/scheduling/scheduling.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "controller/binding/volume_match.h"
 #include "controller/csi/topology.h"
@@ -232,21 +233,13 @@ static bool may_be_taken(const struct pool *pool, const struct persistent_volume
 static int take_volume(const struct object *object, void *userdata)
 {
 	struct pool *pool = userdata;
-	const struct persistent_volume **volumes = pool->volumes;
 
 	if (!may_be_taken(pool, object->persistent_volume))
 		return 0;
-	if (pool->count == pool->room) {
-		size_t room = pool->room ? 2 * pool->room : 16;
-
-		volumes = reallocarray(pool->volumes, room, sizeof(*volumes));
-		pool->is_incomplete = !volumes;
-		if (!volumes)
-			return -ENOMEM;
-		pool->volumes = volumes;
-		pool->room = room;
-	}
-	volumes[pool->count++] = object->persistent_volume;
+	pool->is_incomplete = ARRAY_ROOM(pool->volumes, pool->count, pool->room, 16) < 0;
+	if (pool->is_incomplete)
+		return -ENOMEM;
+	pool->volumes[pool->count++] = object->persistent_volume;
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 #include "controller/scheduling/consumers.h"
 #include "object/kinds/pod.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -32,16 +34,8 @@ static struct bound_pair *claim_of(const struct bound_pairs *bound_pairs, const 
 
 static int add_pod(struct queue *queue, const struct object *pod)
 {
-	if (queue->count == queue->room) {
-		size_t room = queue->room ? queue->room * 2 : ROOM_FIRST;
-		const struct object **pods =
-			reallocarray(queue->pods, room, sizeof(queue->pods[0]));
-
-		if (!pods)
-			return -ENOMEM;
-		queue->pods = pods;
-		queue->room = room;
-	}
+	if (ARRAY_ROOM(queue->pods, queue->count, queue->room, ROOM_FIRST) < 0)
+		return -ENOMEM;
 	queue->pods[queue->count++] = pod;
 	return 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "mount/files/payload.h"
 
+#include "base/array.h"
 #include "base/path.h"
 
 #include <assert.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_FIRST_CAPACITY = 8 };
+enum { FILES_FIRST = 8 };
 
 static const char own_prefix[] = "..";
 
@@ -98,18 +99,6 @@ static void file_done(struct payload_file *file)
 	free(file->path);
 }
 
-static int grow(struct payload *payload)
-{
-	size_t capacity = payload->capacity > 0 ? 2 * payload->capacity : FILES_FIRST_CAPACITY;
-	struct payload_file *files = reallocarray(payload->files, capacity, sizeof(*files));
-
-	if (!files)
-		return -ENOMEM;
-	payload->files = files;
-	payload->capacity = capacity;
-	return 0;
-}
-
 static int check_limits(const struct payload *payload, size_t length, struct failure *reterr)
 {
 	if (payload->count == PAYLOAD_FILES_MAX)
@@ -137,7 +126,7 @@ int payload_add(struct payload *payload, const struct payload_file *file, struct
 	copy.path = clean_path(file->path);
 	copy.data = malloc(file->length + 1);
 	if (!copy.path || !copy.data ||
-	    (payload->count == payload->capacity && grow(payload) < 0)) {
+	    ARRAY_ROOM(payload->files, payload->count, payload->capacity, FILES_FIRST) < 0) {
 		free(copy.path);
 		free(copy.data);
 		return failed(reterr, -ENOMEM, "cannot keep file '%s'", file->path);

@@ -7,6 +7,7 @@
  */
 #include "mount/holders/busy_mounts.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "mount/holders/busy_holders.h"
@@ -24,8 +25,7 @@
 static int add(struct busy_mounts *mounts, size_t volume, const struct mountinfo_line *line)
 {
 	struct busy_mount *mount;
-	int r = array_grow((void **) &mounts->list, &mounts->capacity, mounts->count,
-			   sizeof(*mounts->list));
+	int r = ARRAY_ROOM(mounts->list, mounts->count, mounts->capacity, 16);
 
 	if (r < 0)
 		return r;

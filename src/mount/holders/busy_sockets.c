@@ -7,6 +7,7 @@
  */
 #include "mount/holders/busy_holders.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "mount/holders/process.h"
 
@@ -18,8 +19,7 @@ enum { LINE_BYTES = 512 };
 
 static int add(struct busy_sockets *sockets, const struct busy_socket *socket, const char *path)
 {
-	int r = array_grow((void **) &sockets->list, &sockets->capacity, sockets->count,
-			   sizeof(*socket));
+	int r = ARRAY_ROOM(sockets->list, sockets->count, sockets->capacity, 16);
 
 	if (r < 0)
 		return r;

@@ -8,6 +8,7 @@
  */
 #include "mount/holders/mount_search.h"
 
+#include "base/array.h"
 #include "mount/holders/mount_force.h"
 #include "mount/holders/process.h"
 
@@ -44,8 +45,7 @@ int mount_search_add_candidate(struct mount_search *search, const struct candida
 		mount_passed_note(search->holders[candidate->holder].passed, &candidate->found);
 		return 0;
 	}
-	r = array_grow((void **) &search->candidates, &search->candidate_capacity,
-		       search->candidate_count, sizeof(*search->candidates));
+	r = ARRAY_ROOM(search->candidates, search->candidate_count, search->candidate_capacity, 16);
 	if (r < 0)
 		return r;
 	own->is_held |= stays;

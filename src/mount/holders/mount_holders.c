@@ -10,6 +10,7 @@
  */
 #include "mount/holders/mount_holders.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/directory.h"
 #include "mount/holders/mount_search.h"
@@ -120,8 +121,7 @@ static int note_kept(struct mount_search *search, const char *line)
 	if (mountinfo_parse(copy, &mount) < 0 ||
 	    sscanf(mount.root, "mnt:[%" SCNu64 "]", &kept.mount_namespace) != 1)
 		return 0;
-	r = array_grow((void **) &search->kept, &search->kept_capacity, search->kept_count,
-		       sizeof(kept));
+	r = ARRAY_ROOM(search->kept, search->kept_count, search->kept_capacity, 16);
 	if (r < 0)
 		return r;
 	kept.path = strdup(mount.mount_point);
@@ -278,8 +278,7 @@ static int scan_line(struct mount_search *search, const char *table, const char 
 	if (mountinfo_parse(copy, &mount) < 0)
 		return 0;
 	if (mount.peer_group && mount.master_group) {
-		r = array_grow((void **) &search->pairs, &search->pair_capacity, search->pair_count,
-			       sizeof(*search->pairs));
+		r = ARRAY_ROOM(search->pairs, search->pair_count, search->pair_capacity, 16);
 		if (r < 0)
 			return r;
 		search->pairs[search->pair_count++] =

@@ -16,6 +16,8 @@
 
 #include "mount/holders/process.h"
 
+#include "base/array.h"
+
 #include <errno.h>
 
 static bool has_share(const struct mount_holder *holder)
@@ -38,8 +40,7 @@ static struct owner_share *add_share(struct mount_search *search, uid_t owner)
 
 	if (share)
 		return share;
-	if (array_grow((void **) &search->shares, &search->share_capacity, search->share_count,
-		       sizeof(*search->shares)) < 0)
+	if (ARRAY_ROOM(search->shares, search->share_count, search->share_capacity, 16) < 0)
 		return NULL;
 	share = &search->shares[search->share_count++];
 	*share = (struct owner_share){ .owner = owner };

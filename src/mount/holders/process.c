@@ -339,18 +339,3 @@ const char *table_next_line(const char *line)
 	line += strcspn(line, "\n");
 	return *line ? line + 1 : line;
 }
-
-int array_grow(void **array, size_t *capacity, size_t count, size_t size)
-{
-	size_t larger = *capacity ? 2 * *capacity : 16;
-	void *grown;
-
-	if (count < *capacity)
-		return 0;
-	grown = reallocarray(*array, larger, size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*capacity = larger;
-	return 0;
-}

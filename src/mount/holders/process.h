@@ -106,6 +106,3 @@ int process_walk_maps(int process_fd, void (*visit)(const struct process_map *ma
 char *table_copy_line(const char *line);
 /* "" after the last. */
 const char *table_next_line(const char *line);
-
-/* An array that has room for one more after it. Return: 0 or -ENOMEM. */
-int array_grow(void **array, size_t *capacity, size_t count, size_t size);

@@ -7,6 +7,7 @@
  */
 #include "mount/ownership/tree_walk.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "mount/path/safe_path.h"
 
@@ -103,15 +104,8 @@ static int walk_push(struct tree_walk *walk, int taken_fd, const char *name,
 
 	if (walk->depth >= TREE_DEPTH_MAX)
 		return -ENAMETOOLONG;
-	if (walk->depth == walk->room) {
-		size_t room = walk->room ? walk->room * 2 : TREE_OPEN_MAX;
-		struct frame *frames = reallocarray(walk->frames, room, sizeof(*frames));
-
-		if (!frames)
-			return -ENOMEM;
-		walk->frames = frames;
-		walk->room = room;
-	}
+	if (ARRAY_ROOM(walk->frames, walk->depth, walk->room, TREE_OPEN_MAX) < 0)
+		return -ENOMEM;
 
 	frame.name = name ? strdup(name) : NULL;
 	frame.buffer = malloc(BUFFER_BYTES);

@@ -7,6 +7,7 @@
  */
 #include "mount/table/mount_list.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/syscalls.h"
 #include "mount/bind/fallback.h"
@@ -91,17 +92,9 @@ struct table_entry *table_entry_new(const struct mount_entry *fields)
 int table_entries_add(struct table_entries *entries, struct table_entry *taken)
 {
 	assert(taken);
-	if (entries->count == entries->room) {
-		size_t room = entries->room ? entries->room * 2 : 64;
-		struct table_entry **items =
-			reallocarray(entries->items, room, sizeof(struct table_entry *));
-
-		if (!items) {
-			free(taken);
-			return -ENOMEM;
-		}
-		entries->items = items;
-		entries->room = room;
+	if (ARRAY_ROOM(entries->items, entries->count, entries->room, 64) < 0) {
+		free(taken);
+		return -ENOMEM;
 	}
 	entries->items[entries->count++] = taken;
 	return 0;

@@ -14,6 +14,8 @@
 #include "object/kind.h"
 #include "object/schema/schema.h"
 
+#include "base/array.h"
+
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -54,17 +56,9 @@ static size_t nodes_max(void)
 static struct document *add_document(struct builder *builder, unsigned int line)
 {
 	struct document_list *list = builder->list;
-	struct document *grown;
 
-	if (list->count == builder->room) {
-		size_t room = builder->room ? builder->room * 2 : 4;
-
-		grown = reallocarray(list->documents, room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		list->documents = grown;
-		builder->room = room;
-	}
+	if (ARRAY_ROOM(list->documents, list->count, builder->room, 4) < 0)
+		return NULL;
 	list->documents[list->count] = (struct document){ .line = line };
 	return &list->documents[list->count++];
 }

@@ -4,6 +4,7 @@
  */
 #include "object/kinds/certificates.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "object/json/base64.h"
 
@@ -77,18 +78,10 @@ static X509 *read_x509(const struct certificate *certificate)
 
 static int add(struct certificate_list *list, struct certificate *certificate)
 {
-	struct certificate *grown;
-	size_t capacity = list->capacity ? 2 * list->capacity : 8;
-
 	if (list->count == CERTIFICATES_MAX)
 		return -E2BIG;
-	if (list->count == list->capacity) {
-		grown = reallocarray(list->certificates, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		list->certificates = grown;
-		list->capacity = capacity;
-	}
+	if (ARRAY_ROOM(list->certificates, list->count, list->capacity, 8) < 0)
+		return -ENOMEM;
 	list->certificates[list->count++] = *certificate;
 	return 0;
 }
