@@ -202,24 +202,6 @@ int writes_new(struct cluster *cluster);
 struct writes *writes_free(struct writes *writes);
 void writes_view(const struct cluster *cluster, struct cJSON *view);
 
-/* ---- write_patch.c ---- */
-
-/* What the server alone writes goes. */
-void write_patch_strip(struct cJSON *tree);
-/* "" where nothing differs; each names @version, of the server, which it changes; 0: any. Return:
- * 0; -ENOMEM. Freed with free(), also after a failure. */
-int write_patch_make(const struct object *present, const struct object *wanted, uint64_t version,
-		     char **ret_main, char **ret_status);
-/* With what a server would add, so that it is an object like others. Return: as object_from_json().
- */
-int write_patch_created(const struct object *object, const struct object **ret,
-			struct failure *reterr);
-/* What was deleted stays until they are gone: @ret, as the answer has it. Pods are the watch's. */
-bool write_answer_has_finalizers(const struct write *write, const struct http_answer *answer,
-				 const struct object **ret);
-/* Was its last finalizer taken? A watch may have shown its end before this answer. */
-bool write_ends_object(const struct object *object);
-
 /* ---- server_tokens.c ---- */
 
 int tokens_new(struct cluster *cluster);

@@ -329,7 +329,9 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	if (item && !events->request) {
 		stop_waiting(events, item);
-		if (is_beyond_share(events, item) || send(events, item) < 0)
+		if (!pods_are_verified(events->cluster->pods))
+			try_again(events, item); /* it could be another cluster */
+		else if (is_beyond_share(events, item) || send(events, item) < 0)
 			events->dropped++;
 		else
 			events->sending = item;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_patch - what an update sends: JSON merge patches of what differs, main part and status
+ * write_patch - what a write sends: JSON merge patches of what differs, main part and status
  *
  * Out of two objects, or of an answer; sends nothing. What the server alone writes is in no patch.
  */
-#include "cluster/cluster_internal.h"
+#include "cluster/write_patch.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/uuid.h"
 #include "object/json/json.h"
+#include "object/kind.h"
+#include "object/kinds/persistent_volume.h"
 #include "object/timestamp.h"
-#include "store/group.h"
+#include "store/remote/server_answer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -46,7 +48,7 @@ static void add_difference(const struct cJSON *old, const struct cJSON *new, str
 		add_member(json_get(old, json_key(item)), item, patch);
 }
 
-void write_patch_strip(struct cJSON *tree)
+static void strip(struct cJSON *tree)
 {
 	static const char *const keys[] = { "resourceVersion", "uid", "creationTimestamp",
 					    "generation", "managedFields" };
@@ -56,17 +58,40 @@ void write_patch_strip(struct cJSON *tree)
 		json_remove(metadata, keys[i]);
 }
 
+char *write_create_text(const struct object *object)
+{
+	cleanup_json struct cJSON *tree = object_tree(object);
+
+	strip(tree);
+	return json_print(tree);
+}
+
+char *write_delete_text(const struct write *write, const struct object *present)
+{
+	cleanup_json struct cJSON *tree = json_new_object();
+
+	(void) json_set_string(tree, "kind", "DeleteOptions");
+	(void) json_set_string(tree, "apiVersion", "v1");
+	(void) json_set_string(json_add_object(tree, "preconditions"), "uid",
+			       write->uid ?: present->meta.uid);
+	if (write->has_grace)
+		(void) json_set_int(tree, "gracePeriodSeconds", write->grace_seconds);
+	return json_print(tree);
+}
+
 /* NULL: no memory; "": nothing differs. @version: of the server, which it changes; 0: any. */
 static char *patch_text(const struct object *present, struct cJSON *patch, uint64_t version)
 {
+	struct cJSON *metadata;
 	char text[24];
 
 	if (json_count(patch) == 0)
 		return strdup("");
+	metadata = json_ensure_object(patch, "metadata");
+	(void) json_set_string(metadata, "uid", present->meta.uid);
 	if (version > 0 && present->kind != KIND_NODE) {
 		(void) snprintf(text, sizeof(text), "%" PRIu64, version);
-		(void) json_set_string(json_ensure_object(patch, "metadata"), "resourceVersion",
-				       text);
+		(void) json_set_string(metadata, "resourceVersion", text);
 	}
 	return json_print(patch);
 }
@@ -81,8 +106,8 @@ int write_patch_make(const struct object *present, const struct object *wanted, 
 	cleanup_json struct cJSON *inner = json_new_object();
 
 	assert(present->kind == wanted->kind && ret_main && ret_status);
-	write_patch_strip(old);
-	write_patch_strip(new);
+	strip(old);
+	strip(new);
 	if (kind_row(present->kind)->has_status) {
 		add_difference(json_get(old, "status"), json_get(new, "status"), inner);
 		if (json_count(inner) > 0)
@@ -114,11 +139,48 @@ int write_patch_created(const struct object *object, const struct object **ret,
 	return object_from_json(tree, ret, reterr);
 }
 
+int write_edit_again(struct write *write, const struct object *present, struct failure *reterr)
+{
+	const struct object *object;
+	int r;
+
+	if (write->uid && strcmp(write->uid, present->meta.uid) != 0)
+		return failed_plain(reterr, -ESTALE, "%s '%s' was replaced",
+				    kind_row(write->kind)->singular, write->name);
+	if (write->expected_version == 0 ||
+	    write->expected_version == present->meta.resource_version)
+		return 0;
+	if (!write->edit)
+		return failed_plain(reterr, -ESTALE, "%s '%s' was changed meanwhile: read it again",
+				    kind_row(write->kind)->singular, write->name);
+	r = write->edit(write->userdata, present, &object, reterr);
+	if (r < 0)
+		return r;
+	(void) object_unref(write->object);
+	write->object = object;
+	write->expected_version = present->meta.resource_version;
+	return 0;
+}
+
 static bool has_finalizers(const struct object *object)
 {
 	cleanup_json struct cJSON *tree = object_tree(object);
 
 	return json_count(json_get(json_get(tree, "metadata"), "finalizers")) > 0;
+}
+
+bool write_is_unfinished(const struct object *object)
+{
+	return object && object->kind == KIND_PERSISTENT_VOLUME &&
+	       object->persistent_volume->origin.is_unfinished;
+}
+
+bool write_answer_is_of_another(const struct write *write, const struct object *present,
+				const struct object *answered)
+{
+	return present && !write_is_unfinished(present) &&
+	       strcmp(present->meta.uid, answered->meta.uid) != 0 &&
+	       (write->verb != ADMIT_CREATE || write->kind == KIND_POD);
 }
 
 bool write_ends_object(const struct object *object)

@@ -5,18 +5,19 @@
  * An update is a JSON merge patch of what differs from the object in the store, its status one to
  * /status; what does not differ is not sent. It names the server's version, except for the own
  * Node, whose fields podvold alone writes; a conflict of a write that can be made again is made
- * again out of what the server has. One write of an object at a time, in their order. A refusal is
- * the writer's to handle, and is kept for people. A volume whose directory is being made is kept in
- * the store alone until it is finished: the cluster's binder would bind it at once.
+ * again out of what the server has. Updates and deletions name the uid, so that another object of
+ * that name is never written, of another cluster either; a creation asks first which cluster it is,
+ * where that is not known. One write of an object at a time, in their order. A refusal is the
+ * writer's to handle, and is kept for people. A volume whose directory is being made is kept in the
+ * store alone until it is finished: the cluster's binder would bind it at once.
  */
 #include "cluster/cluster_internal.h"
 #include "cluster/provisioning.h"
+#include "cluster/write_patch.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "object/json/json.h"
-#include "object/kinds/persistent_volume.h"
-#include "store/group.h"
 
 #include <utlist.h>
 
@@ -33,7 +34,8 @@ struct sending {
 	struct sending *prev, *next;
 	struct cluster *cluster;
 	struct write *write;
-	struct request *request; /* NULL: it waits, or its answer is being stored */
+	struct request *request;      /* NULL: it waits, or its answer is being stored */
+	struct identity_check *check; /* before it is created */
 	enum step step;
 	bool has_begun, is_stored; /* the store has the answer, and will call */
 	unsigned int conflicts;
@@ -77,6 +79,7 @@ static void end(struct sending *sending, int error, const struct object *result,
 	if (write->done)
 		write->done(write->userdata, error, result, why);
 	(void) write_free(write);
+	(void) identity_cancel(sending->check);
 	(void) object_unref(sending->kept);
 	free(sending->status_patch);
 	free(sending);
@@ -123,12 +126,6 @@ static void on_mirrored(void *userdata, int error, const struct object *result,
 }
 
 /* ---- what is stored ---- */
-
-static bool is_unfinished(const struct object *object)
-{
-	return object && object->kind == KIND_PERSISTENT_VOLUME &&
-	       object->persistent_volume->origin.is_unfinished;
-}
 
 static void take_object(struct sending *sending, const struct object *object)
 {
@@ -181,32 +178,45 @@ static int send(struct sending *sending, const char *method, const char *suffix,
 	return requests_send(sending->cluster->requests, &request, &sending->request);
 }
 
+static int send_created(struct sending *sending)
+{
+	cleanup_free char *body = write_create_text(sending->write->object);
+
+	return body ? send(sending, "POST", "", body) : -ENOMEM;
+}
+
+static void on_identity(void *userdata, enum identity_verdict verdict)
+{
+	struct sending *sending = userdata;
+
+	sending->check = NULL;
+	if (verdict != IDENTITY_SAME)
+		refuse(sending, -EAGAIN,
+		       verdict == IDENTITY_OTHER
+			       ? "is not created: another cluster answers"
+			       : "is not created: it is not known which cluster answers");
+	else if (send_created(sending) < 0)
+		refuse(sending, -ENOMEM, "cannot be sent");
+}
+
+/* No uid tells another cluster that it is not meant. */
 static int send_create(struct sending *sending)
 {
-	cleanup_json struct cJSON *tree = object_tree(sending->write->object);
-	cleanup_free char *body = NULL;
+	struct cluster *cluster = sending->cluster;
 
-	write_patch_strip(tree);
-	body = json_print(tree);
-	return body ? send(sending, "POST", "", body) : -ENOMEM;
+	if (pods_are_verified(cluster->pods) || identity_is_blank(cluster->identity))
+		return send_created(sending);
+	return identity_check_start(cluster, on_identity, sending, &sending->check);
 }
 
 static int send_delete(struct sending *sending)
 {
-	const struct write *write = sending->write;
-	cleanup_json struct cJSON *tree = json_new_object();
 	cleanup_free char *body = NULL;
 
 	sending->kept = object_ref(present_of(sending));
 	if (!sending->kept)
 		return -ENOENT;
-	(void) json_set_string(tree, "kind", "DeleteOptions");
-	(void) json_set_string(tree, "apiVersion", "v1");
-	if (write->uid)
-		(void) json_set_string(json_add_object(tree, "preconditions"), "uid", write->uid);
-	if (write->has_grace)
-		(void) json_set_int(tree, "gracePeriodSeconds", write->grace_seconds);
-	body = json_print(tree);
+	body = write_delete_text(sending->write, sending->kept);
 	return body ? send(sending, "DELETE", "", body) : -ENOMEM;
 }
 
@@ -216,31 +226,6 @@ static int send_status(struct sending *sending)
 
 	sending->step = STEP_STATUS;
 	return send(sending, "PATCH", "/status", body);
-}
-
-/* The write is made for another version than the store has now: again, or not at all. */
-static int edit_again(struct sending *sending, const struct object *present, struct failure *why)
-{
-	struct write *write = sending->write;
-	const struct object *object;
-	int r;
-
-	if (write->uid && strcmp(write->uid, present->meta.uid) != 0)
-		return failed_plain(why, -ESTALE, "%s '%s' was replaced",
-				    kind_row(write->kind)->singular, write->name);
-	if (write->expected_version == 0 ||
-	    write->expected_version == present->meta.resource_version)
-		return 0;
-	if (!write->edit)
-		return failed_plain(why, -ESTALE, "%s '%s' was changed meanwhile: read it again",
-				    kind_row(write->kind)->singular, write->name);
-	r = write->edit(write->userdata, present, &object, why);
-	if (r < 0)
-		return r;
-	(void) object_unref(write->object);
-	write->object = object;
-	write->expected_version = present->meta.resource_version;
-	return 0;
 }
 
 static void begin_update(struct sending *sending)
@@ -254,16 +239,16 @@ static void begin_update(struct sending *sending)
 		refuse(sending, -ENOENT, "does not exist");
 		return;
 	}
-	r = edit_again(sending, present, &why);
+	r = write_edit_again(sending->write, present, &why);
 	if (r < 0) {
 		end(sending, r, NULL, &why);
 		return;
 	}
-	if (is_unfinished(present) && is_unfinished(sending->write->object)) {
+	if (write_is_unfinished(present) && write_is_unfinished(sending->write->object)) {
 		take_object(sending, sending->write->object);
 		return;
 	}
-	if (is_unfinished(present)) {
+	if (write_is_unfinished(present)) {
 		r = send_create(sending);
 		if (r < 0)
 			refuse(sending, r, "cannot be sent");
@@ -303,14 +288,14 @@ static void begin(struct sending *sending)
 	sending->cluster->writes->count++;
 	switch (sending->write->verb) {
 	case ADMIT_CREATE:
-		if (is_unfinished(sending->write->object)) {
+		if (write_is_unfinished(sending->write->object)) {
 			keep_here(sending);
 			return;
 		}
 		r = send_create(sending);
 		break;
 	case ADMIT_DELETE:
-		if (is_unfinished(present_of(sending))) {
+		if (write_is_unfinished(present_of(sending))) {
 			sending->kept = object_ref(present_of(sending));
 			take_deletion(sending);
 			return;
@@ -358,7 +343,7 @@ static void take_deletion(struct sending *sending)
 static bool try_again(struct sending *sending, const struct http_answer *answer)
 {
 	/* What was finished has been created, and the answer was lost. */
-	bool can_read = sending->write->edit || is_unfinished(present_of(sending));
+	bool can_read = sending->write->edit || write_is_unfinished(present_of(sending));
 
 	if (answer->status != 409 || sending->write->verb != ADMIT_UPDATE || !can_read ||
 	    sending->conflicts >= CONFLICTS_MAX)
@@ -430,6 +415,13 @@ static void take_success(struct sending *sending, const struct object *object)
 	bool is_old =
 		versions_find(sending->cluster, object->meta.uid) > object->meta.resource_version;
 
+	if (write_answer_is_of_another(sending->write, present_of(sending), object)) {
+		if (sending->write->verb == ADMIT_CREATE)
+			end(sending, 0, object, NULL);
+		else
+			refuse(sending, -ESTALE, "was replaced: read it again");
+		return;
+	}
 	if (sending->step == STEP_READ && is_old) {
 		/* The watch has shown more meanwhile, which the store may not have yet. */
 		if (sending->conflicts++ >= CONFLICTS_MAX || send(sending, "GET", "", NULL) < 0)

@@ -374,6 +374,9 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             return (409, ("AlreadyExists", "already exists")) if old else (201, cluster.put(plural, body, namespace))
         if not old:
             return 404, ("NotFound", f"{plural} \"{name}\" not found")
+        asked = body.get("preconditions" if method == "DELETE" else "metadata", {}).get("uid")
+        if asked and asked != old["metadata"]["uid"]:
+            return 409, ("Conflict", f"Precondition failed: UID in precondition: {asked}, UID in object meta: {old['metadata']['uid']}")
         if method == "DELETE":
             return 200, cluster.delete(plural, name, namespace) or {"kind": "Status", "apiVersion": "v1", "status": "Success"}
         expected = body.get("metadata", {}).get("resourceVersion")
