@@ -75,7 +75,7 @@ int doubts_add(struct doubts *doubts, const struct object *object, bool is_absen
 {
 	struct doubt *doubt;
 
-	assert(doubts && object);
+	assert(doubts);
 	if (doubts->waiting_count >= DOUBTS_MAX)
 		return -ENOBUFS;
 	doubt = calloc(1, sizeof(*doubt));
