@@ -109,7 +109,7 @@ void local_move_call_off(struct local_provisioner *provisioner, const struct obj
 	struct failure why = { .error = 0 };
 	int r;
 
-	assert(volume->kind == KIND_PERSISTENT_VOLUME);
+	assert(!volume || volume->kind == KIND_PERSISTENT_VOLUME);
 	if (!volume || !volume->persistent_volume->origin.moved_from[0] ||
 	    !volume->persistent_volume->origin.is_unfinished ||
 	    volume->persistent_volume->origin.is_called_off)
