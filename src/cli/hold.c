@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 
 /* False after a complaint. */
 static bool read_pid(struct cli *cli, int *ret)
@@ -44,11 +45,16 @@ int verb_hold(struct cli *cli)
 	if (hold.pid && hold.cgroup)
 		return cli_end(cli, EXIT_USAGE, "--pid cannot be combined with --cgroup");
 	pod = cli_pod(cli, cli->arguments[0]);
+	(void) signal(SIGPIPE, SIG_IGN);
 	r = podvol_hold_add(cli->podvol, pod, &hold, &id);
 	if (r < 0)
 		return cli_failed(cli, r);
 	(void) fprintf(cli->out, "%s\n", id);
-	return EXIT_DONE;
+	if (fflush(cli->out) == 0)
+		return EXIT_DONE;
+	/* A caller without its id cannot end it. */
+	(void) podvol_hold_remove(cli->podvol, pod, id);
+	return EXIT_FAILED;
 }
 
 int verb_release(struct cli *cli)

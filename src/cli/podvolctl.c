@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "build-config.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
 
@@ -51,9 +52,6 @@ static int run_verb(struct cli *cli)
 		pager_begin(cli);
 	status = cli->verb->run(cli);
 	podvol_free(cli->podvol);
-	/* A full disk or closed pipe must not look like success. */
-	if (!pager_end(cli))
-		return status == EXIT_DONE ? EXIT_FAILED : status;
 	return status;
 }
 
@@ -77,7 +75,7 @@ static int run(struct cli *cli, int argc, char **argv)
 			help_print_verb(cli->out, cli->verb);
 		else
 			help_print(cli->out);
-		return pager_end(cli) ? EXIT_DONE : EXIT_FAILED;
+		return EXIT_DONE;
 	}
 	if (cli_flag(cli, "version")) {
 		(void) fprintf(cli->out, "podvolctl %s\n", PACKAGE_VERSION);
@@ -90,6 +88,17 @@ static int run(struct cli *cli, int argc, char **argv)
 	return run_verb(cli);
 }
 
+/* A full disk or closed pipe must not look like success. */
+static int finish(struct cli *cli, int status)
+{
+	errno = 0;
+	if (pager_end(cli))
+		return status;
+	cli_complain(cli, "cannot write to standard output%s%s", errno ? ": " : "",
+		     errno ? strerror(errno) : "");
+	return status == EXIT_DONE ? EXIT_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = { .out = stdout, .err = stderr, .timeout_msec = WAIT_DEFAULT_MSEC };
@@ -97,7 +106,7 @@ int main(int argc, char **argv)
 
 	/* What the daemon tells is UTF-8, whatever the user's language. */
 	(void) setlocale(LC_CTYPE, "C.UTF-8");
-	status = run(&cli, argc, argv);
+	status = finish(&cli, run(&cli, argc, argv));
 
 	kinds_free(cli.kinds);
 	free(cli.given);
