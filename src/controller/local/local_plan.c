@@ -417,6 +417,28 @@ static int add_base_paths(struct local_plan *plan, const char *list, struct fail
 	return r;
 }
 
+/* Without a plugin, whose options may have any name. A misspelt basePaths would put data on another
+ * disk than the class's author meant. */
+static int check_parameters(const struct local_sources *sources, struct failure *reterr)
+{
+	static const char *const known[] = { "basePaths", "capacity", "fsType",
+					     "podvol.io/directory-mode" };
+
+	JSON_FOREACH (item, json_get(sources->storage_class, "parameters")) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(known) && strcmp(json_key(item), known[i]) != 0)
+			i++;
+		if (i == ARRAY_SIZE(known))
+			return failed_plain(reterr, -EINVAL,
+					    "unknown parameter '%.200s': a class without plugin "
+					    "has basePaths, capacity, fsType and "
+					    "podvol.io/directory-mode",
+					    json_key(item));
+	}
+	return 0;
+}
+
 static int read_base_paths(const struct local_sources *sources, struct local_plan *plan,
 			   struct failure *reterr)
 {
@@ -425,7 +447,9 @@ static int read_base_paths(const struct local_sources *sources, struct local_pla
 
 	if (local_parameter(sources, "plugin")[0])
 		return local_read_plugin(sources, plan, reterr);
-	r = local_read_capacity(sources, plan, reterr);
+	r = check_parameters(sources, reterr);
+	if (r == 0)
+		r = local_read_capacity(sources, plan, reterr);
 	return r < 0 ? r : add_base_paths(plan, list[0] ? list : DEFAULT_BASE_PATH, reterr);
 }
 

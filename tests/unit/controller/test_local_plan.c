@@ -232,6 +232,9 @@ static void podvol_local(void **state)
 		{ CLAIM("", ""),
 		  CLASS("podvol/local", "", PARAMETERS("'podvol.io/directory-mode':'99'")),
 		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "not a mode", -EINVAL },
+		{ CLAIM("", ""), CLASS("podvol/local", "", PARAMETERS("'basePath':'/srv'")),
+		  NODE(HOST), NULL, NULL, NULL, NULL, NULL, "unknown parameter 'basePath'",
+		  -EINVAL },
 	};
 
 	check(rows, ARRAY_SIZE(rows));
