@@ -2,7 +2,7 @@
 """A node of its own for one system test: the built podvold in a private mount namespace.
 
 A test file defines functions named test_..., each taking a fresh Node, and ends with node.main().
-main() starts the file again under unshare(1), so that nothing a test mounts is seen outside, runs the
+main() takes a mount namespace of its own, so that nothing a test mounts is seen outside, runs the
 functions in the order of the file and prints TAP. Everything a Node makes lies in one temporary
 directory; close() ends the daemon, unmounts what is left below it and removes it, never crossing a
 mount. No state is shared between tests.
@@ -52,6 +52,7 @@ def podvolctl_environment(environment=None):
 
 
 OPEN_TREE = 428  # the same on every architecture
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 
 
 class Skip(Exception):
@@ -456,15 +457,16 @@ def require_root():
 
 
 def enter_namespace():
-    """Starts the file again in a mount namespace of its own, once; or beneath a systemd of its own."""
+    """Goes on in a mount namespace of its own, entered once; or starts the file again beneath a systemd of its own."""
     if os.environ.get("PODVOL_TEST_NAMESPACE") in ("private", "systemd"):
         return
     if WORLD == "systemd":
         import booted  # it needs this module
         sys.exit(booted.run_tests([os.path.realpath(sys.argv[0]), *sys.argv[1:]]))
-    environment = {**os.environ, "PODVOL_TEST_NAMESPACE": "private"}
-    command = ["unshare", "-m", "--propagation", "private", sys.executable, os.path.realpath(sys.argv[0])]
-    os.execvpe(command[0], command + sys.argv[1:], environment)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) < 0 or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) < 0:
+        raise OSError(ctypes.get_errno(), "cannot enter a mount namespace")
+    os.environ["PODVOL_TEST_NAMESPACE"] = "private"
 
 
 def run_one(number, name, function):
