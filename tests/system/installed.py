@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """podvol as it is installed, under a real systemd on a throw-away overlay of /; nothing of it reaches the host."""
+import functools
 import os
 import re
 import subprocess
+import tempfile
 
 import documents
 import node
@@ -17,10 +19,8 @@ class Installed(Booted):
     starts, with the host's root at /mnt/.old."""
 
     def __init__(self, n, prepare):
-        stage = os.path.join(n.top, "stage")
-        install(stage)
         # overlayfs takes no directory of another overlay as its upper one, and copies need a plain path.
-        super().__init__(os.path.join(n.top, "systemd"), INSTALL.format(stage=stage) + prepare)
+        super().__init__(os.path.join(n.top, "systemd"), INSTALL.format(stage=staged().name) + prepare)
 
     def start_podvold(self):
         """By the commands of README.md that follow the installation."""
@@ -33,6 +33,14 @@ class Installed(Booted):
     def mounts(self):
         """As PID 1 sees them; its root is another, but the mount points are as it names them."""
         return node.mountinfo("/var/lib/kubelet", self.pid())
+
+
+@functools.cache
+def staged():
+    """A directory with all that is installed, for the tests of a file, which copy it; it goes with the process."""
+    stage = tempfile.TemporaryDirectory(prefix="podvol-stage.", dir=node.TEMPORARY)
+    install(stage.name)
+    return stage
 
 
 def install(stage):
