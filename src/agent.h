@@ -112,7 +112,7 @@ bool agent_shows_phases(struct agent *agent);
 int agent_pod_print(struct agent *agent, const struct object *pod, char **ret);
 /* Could the pod have its volumes on @node (NULL: this one)? As docs/api.md tells it. */
 struct cJSON *agent_check(struct agent *agent, const struct object *pod, const struct object *node);
-/* Could its containers write, on this node? For write_check_start(). Return: 0; -ENOMEM. */
+/* Could its containers write, on this node? For write_check_run(). Return: 0; -ENOMEM. */
 int agent_check_writes(struct agent *agent, const struct object *pod, struct write_check **ret);
 
 /* ---- how full volumes are ---- */

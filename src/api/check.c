@@ -58,7 +58,7 @@ static void check_abandon(void *work)
 
 static struct worker_pool *check_run(struct worker_job *job)
 {
-	write_check_start(((struct check *) job)->writes);
+	write_check_run(((struct check *) job)->writes);
 	return NULL;
 }
 

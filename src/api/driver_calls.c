@@ -43,7 +43,7 @@ static void on_answer(void *userdata, struct cJSON *tree)
 	reply_tree(exchange, 200, tree);
 }
 
-/* Replies when it is none. */
+/* False after a reply: it is no duration. */
 static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 {
 	const char *text = api_path_parameter(&exchange->path, "timeout");
@@ -58,7 +58,7 @@ static bool read_timeout(struct exchange *exchange, uint64_t *ret_usec)
 	return false;
 }
 
-/* An empty body is the empty message. Replies when it is no JSON. */
+/* An empty body is the empty message. False after a reply: it is no JSON. */
 static bool read_body(struct exchange *exchange, struct cJSON **ret)
 {
 	static const struct json_limits limits = { .bytes = API_DRIVER_CALL_BYTES_MAX,

@@ -352,8 +352,8 @@ PODVOL_PUBLIC void podvol_object_free(struct podvol_object *object);
  * @object: may be NULL
  * @field:  "spec.containers[0].name", "metadata.annotations['example.com/image']"
  *
- * Return: valid as long as the object; numbers and booleans as they are written; "" for what is not
- * there and for lists and maps.
+ * Return: a text, valid as long as the object; numbers and booleans as they are written; "" for
+ * what is not there and for lists and maps.
  */
 PODVOL_PUBLIC const char *podvol_object_text(struct podvol_object *object, const char *field);
 
@@ -362,7 +362,7 @@ PODVOL_PUBLIC const char *podvol_object_text(struct podvol_object *object, const
  * @object: may be NULL
  * @field:  as above; "" is the whole object
  *
- * Return: valid as long as the object; "" for what is not there, and when there is no memory.
+ * Return: a text, valid as long as the object; "" for what is not there, and without memory.
  */
 PODVOL_PUBLIC const char *podvol_object_json(struct podvol_object *object, const char *field);
 

@@ -138,6 +138,7 @@ void drift_request_identity(struct drift *drift, uint64_t mount_id, pid_t pid);
 
 int drift_jobs_new(struct drift *drift, struct drift_jobs **ret);
 struct drift_jobs *drift_jobs_free(struct drift_jobs *jobs);
+/* Its attributes, on a thread; what fails is reported. */
 void drift_request_set_back(struct drift *drift, struct drift_mount *mount);
 /* All but the lowest of the mounts at its path, whose ids these are, lowest first. */
 void drift_request_fold(struct drift *drift, struct drift_mount *mount, const uint64_t *ids,
@@ -146,6 +147,8 @@ void drift_request_root(struct drift *drift);
 
 /* ---- drift_report.c ---- */
 
+/* With the command, unless it has ended. */
 struct drift_culprit drift_who(pid_t pid);
+/* To the journal and as events; over: @healed by podvold, or ended by itself. */
 void drift_report_begin(const struct drift *drift, const struct drift_mount *mount);
 void drift_report_over(const struct drift *drift, const struct drift_mount *mount, bool healed);

@@ -58,7 +58,7 @@ struct fault_check {
 	char *path;
 	int watch_fd; /* -EBADF: its file system is watched, or cannot be */
 	bool by_writer, was_read_only, is_watched;
-	bool is_check; /* for all volumes of its file system */
+	bool is_periodic; /* it stands for all volumes of its file system */
 	int result;
 	struct file_system_fault fault;
 };
@@ -67,7 +67,7 @@ struct volume_faults {
 	struct volume_faults_options with;
 	struct fault_watch *watch; /* NULL: this kernel reports no errors */
 	sd_event_source *timer;    /* the next look after a report */
-	sd_event_source *check;    /* of what the kernel does not report; off: there is none */
+	sd_event_source *periodic; /* checks what the kernel does not report; off: there is none */
 	uint64_t round;            /* of checks: each has its turn once in it */
 	unsigned int checks;       /* since the last report */
 	struct known *known;
@@ -225,7 +225,7 @@ static const struct actual_pod *mount_of(const struct volume_faults *faults,
 
 static void on_check_done(struct worker_job *job);
 
-static void begin_check(struct volume_faults *faults, struct known *known, bool is_check)
+static void begin_check(struct volume_faults *faults, struct known *known, bool is_periodic)
 {
 	const struct actual_pod *pod = mount_of(faults, known->unique_name);
 	struct fault_check *check;
@@ -243,7 +243,7 @@ static void begin_check(struct volume_faults *faults, struct known *known, bool 
 		.path = strdup(pod->path),
 		.watch_fd = -EBADF,
 		.by_writer = !pod->read_only,
-		.is_check = is_check,
+		.is_periodic = is_periodic,
 		.is_watched = known->is_watched,
 		.was_read_only = pod->read_only || !known->has_writer || known->was_read_only,
 		.result = -ECANCELED,
@@ -261,7 +261,7 @@ static void begin_check(struct volume_faults *faults, struct known *known, bool 
 /* ---- what the kernel does not report ---- */
 
 /* No kernel reports that a file system was made read-only by hand. */
-static bool needs_check(const struct known *known)
+static bool needs_periodic(const struct known *known)
 {
 	bool can_turn = known->has_writer && !known->was_read_only;
 
@@ -269,16 +269,16 @@ static bool needs_check(const struct known *known)
 	       (can_turn || !(known->fault.is_reported && known->is_watched));
 }
 
-static void set_check(struct volume_faults *faults)
+static void set_periodic(struct volume_faults *faults)
 {
 	uint64_t usec = faults->with.check_usec;
 	int enabled = SD_EVENT_OFF;
 
-	if (usec == 0 || sd_event_source_get_enabled(faults->check, &enabled) < 0 ||
+	if (usec == 0 || sd_event_source_get_enabled(faults->periodic, &enabled) < 0 ||
 	    enabled != SD_EVENT_OFF)
 		return;
-	if (sd_event_source_set_time_relative(faults->check, usec) < 0 ||
-	    sd_event_source_set_enabled(faults->check, SD_EVENT_ONESHOT) < 0)
+	if (sd_event_source_set_time_relative(faults->periodic, usec) < 0 ||
+	    sd_event_source_set_enabled(faults->periodic, SD_EVENT_ONESHOT) < 0)
 		log_message(LOG_ERR, "file systems are no longer checked for errors");
 }
 
@@ -289,7 +289,7 @@ static size_t pick(struct volume_faults *faults, struct known *picked[CHECKS_MAX
 	size_t count = 0, i;
 
 	for (known = faults->known; known && count < CHECKS_MAX; known = known->hh.next) {
-		if (known->round == faults->round || known->check || !needs_check(known))
+		if (known->round == faults->round || known->check || !needs_periodic(known))
 			continue;
 		known->round = faults->round;
 		for (i = 0; i < count && picked[i]->fault.id != known->fault.id; i++)
@@ -300,7 +300,7 @@ static size_t pick(struct volume_faults *faults, struct known *picked[CHECKS_MAX
 	return count;
 }
 
-static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
+static int on_periodic(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct volume_faults *faults = userdata;
 	struct known *picked[CHECKS_MAX], *known;
@@ -311,8 +311,8 @@ static int on_check(sd_event_source *source, uint64_t usec, void *userdata)
 	for (size_t i = 0; i < count; i++)
 		begin_check(faults, picked[i], true);
 	for (known = faults->known; known; known = known->hh.next)
-		if (needs_check(known)) {
-			set_check(faults);
+		if (needs_periodic(known)) {
+			set_periodic(faults);
 			break;
 		}
 	return 0;
@@ -339,10 +339,10 @@ static void on_check_done(struct worker_job *job)
 		known->check = NULL;
 		known->is_watched = check->is_watched;
 		apply_check(check->faults, known, check);
-		if (check->is_check && was_faulty != (*known->fault.text != '\0'))
+		if (check->is_periodic && was_faulty != (*known->fault.text != '\0'))
 			check_others(check->faults, known);
-		if (needs_check(known))
-			set_check(check->faults);
+		if (needs_periodic(known))
+			set_periodic(check->faults);
 		if (known->again)
 			begin_check(check->faults, known, false);
 	}
@@ -501,7 +501,7 @@ int volume_faults_new(const struct volume_faults_options *options, struct volume
 		return -ENOMEM;
 	faults->with = *options;
 	if (add_timer(faults, on_timer, &faults->timer) < 0 ||
-	    add_timer(faults, on_check, &faults->check) < 0) {
+	    add_timer(faults, on_periodic, &faults->periodic) < 0) {
 		(void) volume_faults_free(faults);
 		return -ENOMEM;
 	}
@@ -521,7 +521,7 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults)
 		return NULL;
 	faults->watch = fault_watch_free(faults->watch);
 	(void) sd_event_source_disable_unref(faults->timer);
-	(void) sd_event_source_disable_unref(faults->check);
+	(void) sd_event_source_disable_unref(faults->periodic);
 	HASH_ITER (hh, faults->known, known, next)
 		known_free(faults, known);
 	free(faults);

@@ -217,7 +217,7 @@ static void check_question(struct question *question)
 	question->is_refused = !may_write(question);
 }
 
-void write_check_start(struct write_check *check)
+void write_check_run(struct write_check *check)
 {
 	assert(check);
 	for (struct question *i = check->first; i; i = i->next)

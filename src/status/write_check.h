@@ -20,6 +20,6 @@ int write_check_new(struct store *store, const struct object *pod, struct write_
 struct write_check *write_check_free(struct write_check *check);
 
 /* Asks the file systems: blocks, on a thread of its own. */
-void write_check_start(struct write_check *check);
+void write_check_run(struct write_check *check);
 /* Adds "warnings" to @tree: "container", "volume" and "text" of each. */
 void write_check_report(const struct write_check *check, struct cJSON *tree);

@@ -143,7 +143,7 @@ ANSWERED_BY_ONE_TEST int agent_check_writes(struct agent *agent, const struct ob
 	return -ENOMEM;
 }
 
-ANSWERED_BY_ONE_TEST void write_check_start(struct write_check *check)
+ANSWERED_BY_ONE_TEST void write_check_run(struct write_check *check)
 {
 }
 
