@@ -17,8 +17,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <assert.h>
-
 enum { AGAIN_FIRST_SECONDS = 1, AGAIN_MAX_SECONDS = 60 };
 
 struct absence {
@@ -213,7 +211,6 @@ void absences_add(struct absences *absences, const struct object *pod)
 {
 	struct absence *absence;
 
-	assert(pod->kind == KIND_POD);
 	HASH_FIND_STR(absences->by_uid, pod->meta.uid, absence);
 	if (absence)
 		return;

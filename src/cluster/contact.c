@@ -12,8 +12,6 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
-
 struct contact {
 	struct cluster *cluster;
 	uint64_t last_usec;           /* real time of the last answer that was no failure; 0 */
@@ -44,7 +42,6 @@ int contact_explain(const char *path, const struct http_answer *answer, struct f
 {
 	struct server_status status;
 
-	assert(path && answer && reterr);
 	if (answer->error)
 		return failed_plain(reterr, answer->error, "%s",
 				    answer->why ? answer->why->text : path);

@@ -94,7 +94,6 @@ int doubts_new(struct cluster *cluster, doubts_decided_fn *decided, void *userda
 {
 	struct doubts *doubts = calloc(1, sizeof(*doubts));
 
-	assert(cluster && decided && ret);
 	if (!doubts)
 		return -ENOMEM;
 	doubts->cluster = cluster;

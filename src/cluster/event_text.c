@@ -11,7 +11,6 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define CONTROLLER "podvol.io/podvold"
@@ -113,7 +112,6 @@ char *event_text(const struct cJSON *event, bool is_core)
 	const struct cJSON *metadata = json_get(event, "metadata");
 	struct cJSON *own;
 
-	assert(event);
 	(void) json_set_string(tree, "apiVersion", is_core ? "v1" : "events.k8s.io/v1");
 	(void) json_set_string(tree, "kind", "Event");
 	own = json_add_object(tree, "metadata");
@@ -130,7 +128,6 @@ char *event_series_text(const struct cJSON *event, bool is_core)
 {
 	cleanup_json struct cJSON *tree = json_new_object();
 
-	assert(event);
 	if (is_core) {
 		copy(tree, event, "count");
 		copy(tree, event, "lastTimestamp");

@@ -261,7 +261,6 @@ int identity_new(struct cluster *cluster)
 {
 	struct identity *identity = calloc(1, sizeof(*identity));
 
-	assert(cluster && !cluster->identity);
 	if (!identity)
 		return -ENOMEM;
 	identity->cluster = cluster;

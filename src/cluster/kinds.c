@@ -10,8 +10,6 @@
 
 #include "base/cleanup.h"
 
-#include <assert.h>
-
 struct kinds {
 	struct followed *node, *drivers;
 };
@@ -26,7 +24,6 @@ int kinds_new(struct cluster *cluster)
 	cleanup_free char *selector = NULL;
 	int r;
 
-	assert(cluster && !cluster->kinds);
 	if (!kinds)
 		return -ENOMEM;
 	cluster->kinds = kinds;

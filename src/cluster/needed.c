@@ -20,7 +20,6 @@
 #include "base/log.h"
 #include "object/json/json.h"
 
-#include <assert.h>
 #include <sys/random.h>
 
 enum {
@@ -500,7 +499,6 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 {
 	struct item *item;
 
-	assert(reference->kind < KIND_COUNT && reference->name);
 	if (reference->kind == KIND_SERVICE_ACCOUNT && is_used)
 		mirror_account(needed->cluster, reference->name_space, reference->name);
 	if (!needed_is_served(reference))
@@ -552,7 +550,6 @@ int needed_new(struct cluster *cluster)
 	struct needed *needed = calloc(1, sizeof(*needed));
 	int r;
 
-	assert(cluster && !cluster->needed);
 	if (!needed)
 		return -ENOMEM;
 	needed->cluster = cluster;

@@ -10,8 +10,6 @@
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/volume_attachment.h"
 
-#include <assert.h>
-
 bool needed_is_file(enum object_kind kind)
 {
 	return kind == KIND_SECRET || kind == KIND_CONFIG_MAP;
@@ -38,7 +36,6 @@ bool needed_is_settled(const struct object *object)
 
 bool needed_is_served(const struct object_reference *reference)
 {
-	assert(reference->kind < KIND_COUNT);
 	switch (reference->kind) {
 	case KIND_PERSISTENT_VOLUME_CLAIM:
 	case KIND_PERSISTENT_VOLUME:

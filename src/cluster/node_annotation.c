@@ -10,8 +10,6 @@
 #include "object/json/json.h"
 #include "object/kinds/node.h"
 
-#include <assert.h>
-
 enum { RETRY_FIRST_SECONDS = 1, RETRY_MAX_SECONDS = 300 };
 
 struct node_annotation {
@@ -113,7 +111,6 @@ int node_annotation_new(struct cluster *cluster)
 	struct node_annotation *annotation = calloc(1, sizeof(*annotation));
 	int r;
 
-	assert(cluster && !cluster->node_annotation);
 	if (!annotation)
 		return -ENOMEM;
 	cluster->node_annotation = annotation;

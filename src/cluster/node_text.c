@@ -8,7 +8,6 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -40,7 +39,6 @@ char *node_text(const char *name, const struct labels *labels)
 	cleanup_json struct cJSON *tree = json_new_object();
 	struct cJSON *metadata, *to;
 
-	assert(name && *name && labels);
 	begin(tree, "v1", "Node");
 	metadata = json_add_object(tree, "metadata");
 	(void) json_set_string(metadata, "name", name);
@@ -57,7 +55,6 @@ char *node_labels_patch(const struct object *node, const struct labels *labels)
 	const struct cJSON *has = json_get_path(present, "metadata.labels");
 	bool differs = false;
 
-	assert(node->kind == KIND_NODE && labels);
 	for (size_t i = 0; i < labels->count; i++) {
 		const struct label *label = &labels->labels[i];
 
@@ -176,7 +173,6 @@ char *node_status_patch(const struct object *node, const char *address, uint64_t
 	struct cJSON *status = json_add_object(tree, "status"), *addresses;
 	struct utsname host;
 
-	assert(node->kind == KIND_NODE && address);
 	if (uname(&host) < 0)
 		return NULL;
 	add_resources(status, "capacity");
@@ -199,7 +195,6 @@ char *node_lease_text(const char *name, const char *node_uid, const char *versio
 	struct cJSON *metadata, *owner, *spec;
 	char holder[NODE_HOLDER_BYTES];
 
-	assert(name && node_uid && version && renew_time);
 	node_holder(holder);
 	begin(tree, "coordination.k8s.io/v1", "Lease");
 	metadata = json_add_object(tree, "metadata");

@@ -19,7 +19,6 @@
 #include "object/json/json.h"
 #include "object/kinds/pod.h"
 
-#include <assert.h>
 #include <utlist.h>
 
 enum { QUEUED_MAX = 20000, AGAIN_SECONDS = 5 };
@@ -151,7 +150,6 @@ void pods_put(struct cluster *cluster, const struct object *pod)
 {
 	const struct object *known = stored(cluster, pod->meta.name_space, pod->meta.name);
 
-	assert(pod->kind == KIND_POD);
 	if (known && strcmp(known->meta.uid, pod->meta.uid) != 0)
 		pods_gone(cluster, pod->meta.name_space, pod->meta.name, known->meta.uid);
 	drop_name(&cluster->pods->kept, pod->meta.uid);
@@ -529,7 +527,6 @@ int pods_new(struct cluster *cluster)
 	struct pods *pods = calloc(1, sizeof(*pods));
 	int r;
 
-	assert(cluster && !cluster->pods);
 	if (!pods)
 		return -ENOMEM;
 	pods->cluster = cluster;

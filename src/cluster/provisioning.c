@@ -16,8 +16,6 @@
 #include "object/kinds/persistent_volume.h"
 #include "object/kinds/volume_snapshot.h"
 
-#include <assert.h>
-
 static const enum object_kind kinds[] = {
 	KIND_STORAGE_CLASS,         KIND_PERSISTENT_VOLUME,       KIND_PERSISTENT_VOLUME_CLAIM,
 	KIND_VOLUME_SNAPSHOT_CLASS, KIND_VOLUME_SNAPSHOT_CONTENT, KIND_VOLUME_SNAPSHOT,
@@ -200,7 +198,6 @@ int provisioning_new(struct cluster *cluster)
 	struct provisioning *provisioning;
 	int r = 0;
 
-	assert(cluster && !cluster->provisioning);
 	if (!cluster->options.provisions)
 		return 0;
 	provisioning = calloc(1, sizeof(*provisioning));

@@ -15,7 +15,6 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <sys/random.h>
 
 enum {
@@ -431,7 +430,6 @@ int registration_new(struct cluster *cluster)
 	struct registration *registration;
 	int r;
 
-	assert(cluster && !cluster->registration);
 	if (!cluster->options.registered_labels)
 		return 0;
 	registration = calloc(1, sizeof(*registration));

@@ -212,7 +212,6 @@ int requests_new(sd_event *event, struct http_client *client, struct requests **
 	struct requests *requests = calloc(1, sizeof(*requests));
 	int r;
 
-	assert(event && client && ret);
 	if (!requests)
 		return -ENOMEM;
 	requests->client = client;

@@ -19,7 +19,6 @@
 #include "object/json/json.h"
 #include "store/reflector.h"
 
-#include <assert.h>
 #include <utlist.h>
 
 enum {
@@ -347,7 +346,6 @@ int server_events_new(struct cluster *cluster)
 	struct server_events *events = calloc(1, sizeof(*events));
 	int r;
 
-	assert(cluster && !cluster->events);
 	if (!events)
 		return -ENOMEM;
 	events->cluster = cluster;

@@ -16,7 +16,6 @@
 #include "object/kinds/pod.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -300,7 +299,6 @@ int tokens_new(struct cluster *cluster)
 	struct tokens *tokens = calloc(1, sizeof(*tokens));
 	int r;
 
-	assert(cluster && !cluster->tokens);
 	if (!tokens)
 		return -ENOMEM;
 	tokens->cluster = cluster;

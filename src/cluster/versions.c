@@ -9,8 +9,6 @@
 
 #include "cluster/cluster_internal.h"
 
-#include <assert.h>
-
 struct version {
 	UT_hash_handle hh; /* by uid */
 	uint64_t number;
@@ -22,7 +20,6 @@ void versions_note(struct cluster *cluster, const struct object *object)
 	size_t length = strlen(object->meta.uid);
 	struct version *version;
 
-	assert(object);
 	HASH_FIND_STR(cluster->versions, object->meta.uid, version);
 	if (!version) {
 		version = calloc(1, sizeof(*version) + length + 1);

@@ -130,7 +130,6 @@ int write_patch_created(const struct object *object, const struct object **ret,
 	char uid[UUID_BYTES], now[TIMESTAMP_BYTES];
 	int r = uuid_make(uid);
 
-	assert(object && ret);
 	if (r < 0)
 		return r;
 	timestamp_print(realtime_usec(), now);

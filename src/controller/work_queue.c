@@ -64,7 +64,6 @@ struct work_item *work_queue_item(struct work_queue *queue, const char *name)
 {
 	struct work_item *item = work_queue_find(queue, name);
 
-	assert(queue && name && *name);
 	if (item)
 		return item;
 	item = calloc(1, queue->options.item_bytes);
@@ -291,7 +290,6 @@ void work_item_edit(struct work_item *item, const struct object *object,
 	struct failure why = { .error = 0 };
 	int r = object_edit(object, change, userdata, &made, &why);
 
-	assert(item && object && change);
 	if (r < 0)
 		log_message(LOG_WARNING, "%s '%s': %s", item->queue->options.what, item->name,
 			    why.error ? why.text : "out of memory");

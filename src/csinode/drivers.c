@@ -381,7 +381,6 @@ int drivers_new(const struct drivers_options *options, struct drivers **ret)
 
 int drivers_start(struct drivers *drivers, struct store *store, struct failure *reterr)
 {
-	assert(drivers);
 	sd_event *event = drivers->options.event;
 	struct csi_registration_options options = {
 		.event = event,

@@ -90,7 +90,6 @@ struct drift_mount *drift_index_ensure(struct drift *drift, const char *unique_n
 	struct drift_mount *mount = drift_index_find(drift, unique_name, pod_uid);
 	const char *path;
 
-	assert(drift && unique_name);
 	if (!volume || (pod_uid && !pod))
 		return NULL;
 	path = place_of(drift, volume, pod);

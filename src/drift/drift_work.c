@@ -70,7 +70,6 @@ struct drift_job *drift_job_new(struct drift *drift,
 {
 	struct drift_job *job = calloc(1, sizeof(*job));
 
-	assert(work && finish);
 	if (!job)
 		return NULL;
 	job->job.run = run_job;
@@ -314,7 +313,6 @@ int drift_jobs_new(struct drift *drift, struct drift_jobs **ret)
 	struct drift_jobs *jobs = calloc(1, sizeof(*jobs));
 	int r;
 
-	assert(drift && ret);
 	if (!jobs)
 		return -ENOMEM;
 	jobs->drift = drift;

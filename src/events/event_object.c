@@ -9,7 +9,6 @@
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +58,6 @@ struct cJSON *event_tree(const char *node_name, const char *path, const struct e
 {
 	struct cJSON *tree = json_new_object(), *metadata, *source;
 
-	assert(node_name && record);
 	(void) json_set_string(tree, "apiVersion", "v1");
 	(void) json_set_string(tree, "kind", "Event");
 	metadata = json_add_object(tree, "metadata");

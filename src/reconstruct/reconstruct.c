@@ -14,7 +14,6 @@
 #include "config.h"
 #include "reconcile/reconcile.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Borrows from the ledger until it changes. */
@@ -220,7 +219,6 @@ int reconstruct(const struct reconstruct_options *options, struct failure *reter
 	struct row_list rows = { .count = 0 };
 	int r = ledger_open(options->config->run_dir, options->ledger, &damage);
 
-	assert(options->config && options->root && options->actual && options->ledger);
 	if (r < 0) {
 		*reterr = damage;
 		return r;

@@ -52,7 +52,6 @@ struct manifest_key *manifest_catalog_add_key(struct manifest_catalog *catalog,
 	char bytes[KEY_BYTES_MAX];
 	size_t length;
 
-	assert(catalog && object);
 	if (key)
 		return key;
 	length = key_bytes(object, bytes);

@@ -15,7 +15,6 @@
 #include "base/program_id.h"
 #include "base/secret_file.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -152,7 +151,6 @@ int manifest_known_load(struct manifest_known *known, struct store *store, const
 	struct manifest_known_file *file, *next;
 	int r;
 
-	assert(known && store && run_dir);
 	/* Now, and not at the end: a library may be replaced while this one runs. */
 	known->program = program_id();
 	r = fd < 0 ? 0 : read_record(known, fd);

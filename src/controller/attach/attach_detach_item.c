@@ -51,7 +51,6 @@ struct attach_item *attach_item_of(struct attach_detach *controller,
 		name ? (struct attach_item *) work_queue_item(controller->base.queues[ITEMS], name)
 		     : NULL;
 
-	assert(volume && node_name && *node_name);
 	if (!item || item->node)
 		return item;
 	if (fill_item(controller, item, volume, node_name) == 0)
@@ -80,7 +79,6 @@ void attach_item_report(struct attach_item *item, const char *type, const char *
 {
 	const struct attach_detach_options *options = &attach_controller(item)->options;
 
-	assert(type && reason && text);
 	if (!work_item_is_news(&item->work, text))
 		return;
 	for (const struct attach_want *want = item->wants; want; want = want->next) {

@@ -22,7 +22,6 @@ struct attach_node *attach_node_of(struct attach_detach *controller, const char 
 	struct attach_node *node =
 		(struct attach_node *) work_queue_item(controller->base.queues[NODES], name);
 
-	assert(name && *name);
 	if (node && !node->controller) {
 		node->controller = controller;
 		DL_APPEND(controller->node_list, node);

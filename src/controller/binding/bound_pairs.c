@@ -66,7 +66,6 @@ struct bound_pair *bound_pairs_get(const struct bound_pairs *bound_pairs, enum o
 	char bytes[KEY_BYTES];
 	size_t length = make_key(kind, name_space, name, bytes);
 
-	assert(kind == KIND_PERSISTENT_VOLUME || kind == KIND_PERSISTENT_VOLUME_CLAIM);
 	if (length == 0)
 		return NULL;
 	HASH_FIND(hh, bound_pairs->table, bytes, length, bound_pair);
@@ -81,7 +80,6 @@ struct bound_pair *bound_pairs_add(struct bound_pairs *bound_pairs, enum object_
 	char bytes[KEY_BYTES];
 	size_t length = make_key(kind, name_space, name, bytes);
 
-	assert(kind == KIND_PERSISTENT_VOLUME || kind == KIND_PERSISTENT_VOLUME_CLAIM);
 	if (bound_pair || length == 0)
 		return bound_pair;
 	bound_pair = calloc(1, sizeof(*bound_pair) + length);

@@ -48,7 +48,6 @@ int csi_controller_read_secret(struct store *store, const struct csi_secret_refe
 {
 	const struct object *secret;
 
-	assert(store && reference && ret);
 	if (!reference->name[0])
 		return 0;
 	secret = store_get(store, KIND_SECRET, reference->name_space, reference->name);

@@ -113,7 +113,6 @@ void provision_call_ended(struct provision_item *item)
 void provision_call_delete(struct provision_item *item, const char *driver, const char *handle,
 			   const struct csi_map *secrets, csi_done_fn *done)
 {
-	assert(driver && handle && done);
 	Csi__V1__DeleteVolumeRequest message = CSI__V1__DELETE_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
 	const struct csi_call_request request = {

@@ -80,7 +80,6 @@ void local_move_refuse(struct item *item, const struct object *claim, const char
 {
 	char text[FAILURE_TEXT_BYTES + 128];
 
-	assert(claim->kind == KIND_PERSISTENT_VOLUME_CLAIM && why);
 	(void) snprintf(text, sizeof(text), "not moved to %s'%.200s': %s", class_word(claim),
 			claim->claim->move_to, why);
 	log_message(LOG_NOTICE, "claim '%s/%s' is %s", claim->meta.name_space, claim->meta.name,

@@ -135,7 +135,6 @@ int local_add_base_path(struct local_plan *plan, const char *path, struct failur
 {
 	char clean[PATH_MAX];
 
-	assert(plan && path);
 	if (path[0] == '\0')
 		return failed_plain(reterr, -EINVAL, "a base path is empty");
 	if (path[0] != '/' || !clean_path(path, clean, sizeof(clean)))
@@ -217,7 +216,6 @@ void local_add_affinity(struct local_plan *plan, const char *key, const char *va
 		json_get(json_at(json_get(required, "nodeSelectorTerms"), 0), "matchExpressions");
 	struct cJSON *terms = json_new_array(), *expressions, *expression;
 
-	assert(plan && key && value);
 	expressions = json_add_array(json_add_object(terms, NULL), "matchExpressions");
 	JSON_FOREACH (i, old)
 		(void) json_set(expressions, NULL, json_copy(i));

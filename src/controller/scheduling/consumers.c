@@ -26,7 +26,6 @@ bool consumers_has_claim(const struct pod *pod, const char *claim)
 
 bool consumers_may_use(const struct pod *pod, const struct object *claim)
 {
-	assert(claim->kind == KIND_PERSISTENT_VOLUME_CLAIM);
 	for (size_t i = 0; i < pod->volume_count; i++) {
 		const struct pod_volume *volume = &pod->volumes[i];
 

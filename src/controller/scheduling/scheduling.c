@@ -69,7 +69,6 @@ void scheduling_add(struct scheduling_verdict *verdict, const char *plugin, bool
 	struct scheduling_reason *reason = &verdict->reasons[verdict->count];
 	va_list arguments;
 
-	assert(verdict && plugin && format);
 	if (verdict->count == SCHEDULING_REASONS_MAX)
 		return;
 	*reason = (struct scheduling_reason){ .plugin = plugin, .is_resolvable = is_resolvable };

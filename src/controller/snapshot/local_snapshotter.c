@@ -43,7 +43,6 @@ int local_snapshot_place(const char *handle, struct local_snapshot_place *ret,
 {
 	const char *slash = strrchr(handle, '/');
 
-	assert(handle && ret);
 	if ((handle[0] != '/' &&
 	     strncmp(handle, LOCAL_PLUGIN_PREFIX, strlen(LOCAL_PLUGIN_PREFIX)) != 0) ||
 	    slash == handle ||

@@ -11,7 +11,6 @@
 #include "object/kind.h"
 #include "object/timestamp.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -349,7 +348,6 @@ int snapshot_plan_error(const struct object *object, const char *text, uint64_t 
 	char now[TIMESTAMP_BYTES];
 	struct status_edit edit = { .error = text, .error_time = now };
 
-	assert(object && text && ret);
 	*ret = NULL;
 	if (state->has_error && strcmp(state->error, text) == 0)
 		return 0; /* since then, not since now */

@@ -109,7 +109,6 @@ int snapshot_schedule_make(const struct object *claim, const char *class_name, u
 	struct cJSON *metadata, *annotations, *spec;
 	int r = print_name(claim, due_usec, name);
 
-	assert(claim->kind == KIND_PERSISTENT_VOLUME_CLAIM && class_name && ret);
 	if (r < 0)
 		return failed_plain(reterr, r, "the claim's name is too long for a snapshot's");
 	timestamp_print(due_usec, when);
