@@ -170,6 +170,9 @@ bool needed_is_claim(enum object_kind kind); /* a claim or volume */
 bool needed_is_served(const struct object_reference *reference);
 /* Is there nothing to wait for but growth? */
 bool needed_is_settled(const struct object *object);
+/* Seconds until a Secret or ConfigMap that is not watched is read again, and its watch tried, which
+ * was refused so often in a row: a server that hears late of a pod refuses its Secrets first. */
+unsigned int needed_file_pause(unsigned int refusals);
 
 /* ---- needed.c ---- */
 

@@ -26,8 +26,6 @@ enum {
 	PAUSE_FIRST_SECONDS = 1,
 	PAUSE_MAX_SECONDS = 30,   /* while something is missing */
 	PAUSE_SLOW_SECONDS = 300, /* for growth */
-	PAUSE_FILES_SECONDS = 60, /* of a Secret or ConfigMap that cannot be watched */
-	WATCH_REFUSALS_MAX = 3,   /* a server that hears late of a pod refuses its Secrets first */
 	SWEEP_SECONDS = 600,
 };
 
@@ -102,7 +100,8 @@ static void plan_next(struct item *item, const struct object *object)
 		return;
 	}
 	item->pause_seconds = PAUSE_FIRST_SECONDS;
-	read_in(item, needed_is_file(item->kind) ? PAUSE_FILES_SECONDS : PAUSE_SLOW_SECONDS);
+	read_in(item, needed_is_file(item->kind) ? needed_file_pause(item->watch_refusals)
+						 : PAUSE_SLOW_SECONDS);
 }
 
 /* ---- what comes ---- */
@@ -310,6 +309,8 @@ static void on_failed(void *userdata, int status, const struct failure *why)
 		watch_right_refused(item->right);
 	item->ends_watch = true;
 	item->watch_refusals++;
+	item->watch_usec =
+		monotonic_usec() + needed_file_pause(item->watch_refusals) * USEC_PER_SEC;
 	read_in(item, PAUSE_FIRST_SECONDS);
 }
 
@@ -324,7 +325,7 @@ static size_t *watches_of(const struct item *item)
 static bool may_watch(const struct item *item)
 {
 	if (needed_is_file(item->kind))
-		return item->watch_refusals < WATCH_REFUSALS_MAX &&
+		return item->watch_usec <= monotonic_usec() &&
 		       item->needed->file_watches < NEEDED_WATCHES_MAX;
 	return item->right && item->needed->claim_watches < NEEDED_CLAIM_WATCHES_MAX &&
 	       watch_right_begin(item->right);

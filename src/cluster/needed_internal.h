@@ -27,7 +27,8 @@ struct item {
 	bool is_absent;            /* the server said so last */
 	bool was_listed;           /* by the list that is read, or was read last */
 	unsigned int watch_refusals;
-	char *key; /* "kind:namespace/name" */
+	uint64_t watch_usec; /* monotonic: no watch is tried before */
+	char *key;           /* "kind:namespace/name" */
 };
 
 struct needed {

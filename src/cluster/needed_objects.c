@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * needed_objects - which objects a pod leads to are the server's, and when one says all that it has
- * to
+ * needed_objects - which objects a pod leads to are the server's, when one says all that it has to,
+ * and when a file is read again
  *
  * Knows kinds and their members alone: no server, no store.
  */
@@ -51,4 +51,9 @@ bool needed_is_served(const struct object_reference *reference)
 	default:
 		return false;
 	}
+}
+
+unsigned int needed_file_pause(unsigned int refusals)
+{
+	return refusals > 0 && refusals < 6 ? 1U << refusals : 60;
 }

@@ -71,15 +71,17 @@ static void finish(struct wish *wish, int error)
 	(void) pthread_cond_broadcast(&tokens->done);
 }
 
-/* At 80 % of its life or after a day, as kubelet, and up to ten seconds earlier. */
-static uint64_t refresh_at(uint64_t now_usec, uint64_t expires_usec)
+/* At 80 % of its life or after a day, as kubelet, and a little earlier. Its life are the seconds
+ * that the server granted: when it expires is by the server's clock, which may differ from this
+ * one. */
+static uint64_t refresh_at(uint64_t now_usec, int64_t life_seconds)
 {
-	uint64_t life = expires_usec > now_usec ? expires_usec - now_usec : 0, after = life / 5 * 4;
+	uint64_t after = DAY_SECONDS * USEC_PER_SEC;
 	uint32_t random = 0;
 
 	(void) getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	if (after > DAY_SECONDS * USEC_PER_SEC)
-		after = DAY_SECONDS * USEC_PER_SEC;
+	if (life_seconds / 5 * 4 < DAY_SECONDS)
+		after = (uint64_t) life_seconds * USEC_PER_SEC / 5 * 4;
 	return now_usec + after - after / 20 * (random >> 8) / (UINT32_MAX >> 8);
 }
 
@@ -88,6 +90,7 @@ static int read_token(struct wish *wish, const struct http_answer *answer)
 	const struct json_limits limits = { .bytes = answer->length + 1, .depth = 64 };
 	cleanup_json_secret struct cJSON *tree = NULL;
 	const struct cJSON *status;
+	int64_t life_seconds = 0;
 	const char *text;
 	int r = json_parse(answer->body, answer->length, &limits, &tree, &wish->why);
 
@@ -96,11 +99,13 @@ static int read_token(struct wish *wish, const struct http_answer *answer)
 	status = json_get(tree, "status");
 	text = json_text(status, "token");
 	wish->token.expires_usec = timestamp_parse(json_text(status, "expirationTimestamp"));
-	if (*text == '\0' || strlen(text) > TOKEN_BYTES_MAX || wish->token.expires_usec == 0)
+	if (*text == '\0' || strlen(text) > TOKEN_BYTES_MAX || wish->token.expires_usec == 0 ||
+	    !json_int64(json_get(json_get(tree, "spec"), "expirationSeconds"), &life_seconds) ||
+	    life_seconds <= 0)
 		return failed_plain(&wish->why, -EPROTO,
 				    "the answer of the kube-apiserver has no token");
 	wish->token.text = strdup(text);
-	wish->token.refresh_usec = refresh_at(realtime_usec(), wish->token.expires_usec);
+	wish->token.refresh_usec = refresh_at(realtime_usec(), life_seconds);
 	return wish->token.text ? 0 : failed(&wish->why, -ENOMEM, "cannot keep a token");
 }
 

@@ -7,6 +7,7 @@ the field selector spec.nodeName, the own Node, CSIDrivers, and by name what pod
 may be written. fault, when set, gets each request (method, path with query) and answers
 None, or what is done instead: a status, "reset", "stall", "half", "html". late, when set, gets the path of each object
 that is not there, and of each that was patched or made, and the answer waits for its return; slow that of each that is read or listed.
+clock is how far its clock is ahead, and lifetime how long tokens are valid, if not as long as they are asked for, in seconds.
 """
 import datetime
 import http.server
@@ -135,7 +136,7 @@ class Cluster:
 class Server:
     def __init__(self, cluster):
         self.cluster, self.fault, self.late, self.slow, self.requests, self.generation = cluster, None, None, None, [], 0
-        self.grants, self.writes = set(), set()
+        self.grants, self.writes, self.clock, self.lifetime = set(), set(), 0, None
         server = self
 
         class Handler(RequestHandler):
@@ -340,11 +341,12 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
 
     def issue(self, namespace, name, body):
-        """A token of an hour: its text says for whom."""
+        """A token: its text says for whom."""
         bound = body["spec"]["boundObjectRef"]
         text = ".".join((namespace, name, bound["name"], bound["uid"], *body["spec"].get("audiences", [])))
-        expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=body["spec"]["expirationSeconds"])
-        self.answer(201, {**body, "status": {"token": text, "expirationTimestamp": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}})
+        seconds = self.scripted.lifetime or body["spec"]["expirationSeconds"]
+        expires = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds + self.scripted.clock)
+        self.answer(201, {**body, "spec": {**body["spec"], "expirationSeconds": seconds}, "status": {"token": text, "expirationTimestamp": expires.strftime("%Y-%m-%dT%H:%M:%SZ")}})
 
     def may_write(self, plural, name, sub):
         """As NodeRestriction and the authorizer have it."""
