@@ -339,15 +339,20 @@ static int make_labels(struct config *config, struct failure *reterr)
 /* Later code opens these once and works below them; "/" would manage the whole host. */
 static int check_directories(const struct config *config, struct failure *reterr)
 {
-	const char *const names[] = { "root-dir", "state-dir", "run-dir", "manifest-dir" };
-	const char *const paths[] = { config->root_dir, config->state_dir, config->run_dir,
-				      config->manifest_dir };
+	const struct {
+		const char *name, *path;
+	} rows[] = {
+		{ "root-dir", config->root_dir },
+		{ "state-dir", config->state_dir },
+		{ "run-dir", config->run_dir },
+		{ "manifest-dir", config->manifest_dir },
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		if (paths[i][0] != '/' || strcmp(paths[i], "/") == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].path[0] != '/' || strcmp(rows[i].path, "/") == 0)
 			return failed_plain(reterr, -EINVAL,
-					    "%s: '%s' is not an absolute path below '/'", names[i],
-					    paths[i]);
+					    "%s: '%s' is not an absolute path below '/'",
+					    rows[i].name, rows[i].path);
 	if (*config->kubeconfig && *config->kubeconfig != '/' &&
 	    strcmp(config->kubeconfig, KUBECONFIG_IN_CLUSTER) != 0)
 		return failed_plain(reterr, -EINVAL,

@@ -56,6 +56,7 @@ const char *api_method_name(enum api_method method)
 		[METHOD_GET] = "get",     [METHOD_POST] = "post",     [METHOD_PUT] = "put",
 		[METHOD_PATCH] = "patch", [METHOD_DELETE] = "delete", [METHOD_OTHER] = "other"
 	};
+	static_assert(ARRAY_SIZE(names) == METHOD_OTHER + 1, "name every method");
 
 	return names[method];
 }

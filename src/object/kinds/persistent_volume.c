@@ -317,6 +317,7 @@ static void decode_source(const struct cJSON *spec, struct arena *arena,
 		[PV_SOURCE_CSI] = "csi",         [PV_SOURCE_NFS] = "nfs",
 		[PV_SOURCE_FLEX] = "flexVolume",
 	};
+	static_assert(ARRAY_SIZE(with_plugin) == PV_SOURCE_OTHER, "name every source");
 	const struct cJSON *source = volume_source_first(spec, &source_names);
 	const char *path = json_text(source, "path");
 	int kind = 0;
