@@ -376,14 +376,16 @@ class RequestHandler(http.server.BaseHTTPRequestHandler):
             return (409, ("AlreadyExists", "already exists")) if old else (201, cluster.put(plural, body, namespace))
         if not old:
             return 404, ("NotFound", f"{plural} \"{name}\" not found")
-        asked = body.get("preconditions" if method == "DELETE" else "metadata", {}).get("uid")
-        if asked and asked != old["metadata"]["uid"]:
-            return 409, ("Conflict", f"Precondition failed: UID in precondition: {asked}, UID in object meta: {old['metadata']['uid']}")
+        uid = old["metadata"]["uid"]
+        if method == "DELETE" and body.get("preconditions", {}).get("uid", uid) != uid:
+            return 409, ("Conflict", f"the UID in the precondition does not match the UID in record: {uid}")
         if method == "DELETE":
             return 200, cluster.delete(plural, name, namespace) or {"kind": "Status", "apiVersion": "v1", "status": "Success"}
         expected = body.get("metadata", {}).get("resourceVersion")
         if expected != old["metadata"]["resourceVersion"] and (expected or method == "PUT"):
             return 409, ("Conflict", "the object has been modified")
+        if body.get("metadata", {}).get("uid", uid) != uid:
+            return 422, ("Invalid", f"{plural} \"{name}\" is invalid: metadata.uid: Invalid value: field is immutable")
         if method == "PUT":
             return 200, cluster.put(plural, body, namespace)
         if "strategic" in self.headers["Content-Type"]:
