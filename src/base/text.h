@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text - formatted texts in memory of their own, and two texts as one key
+ * text - formatted texts in memory of their own, two texts as one key, and bytes as digits
  */
 #pragma once
 
@@ -23,6 +23,18 @@ static inline char *new_pair(const char *first, char between, const char *second
 	memcpy(pair + head + 1, second, tail + 1);
 	*ret_length = head + 1 + tail;
 	return pair;
+}
+
+/* Two small digits for each byte, and a NUL. */
+static inline void print_hex(const unsigned char *bytes, size_t length, char *ret)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < length; i++) {
+		*ret++ = digits[bytes[i] >> 4];
+		*ret++ = digits[bytes[i] & 15];
+	}
+	*ret = '\0';
 }
 
 /* As asprintf(3), freed with free(); NULL: no memory. */

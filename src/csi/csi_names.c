@@ -23,8 +23,7 @@ int csi_hash_text(const char *text, char ret[CSI_HASH_TEXT_BYTES])
 	assert(text && ret);
 	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(hash); i++)
-		(void) snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+	print_hex(hash, sizeof(hash), ret);
 	return 0;
 }
 

@@ -264,10 +264,7 @@ static void on_connected(void *userdata, int result, const struct failure *why)
 	struct grpc_call *call = userdata;
 
 	call->connecting = NULL;
-	if (result == -EINPROGRESS)
-		connect_now(call);
-	else
-		take_connection(call, result, why);
+	take_connection(call, result, why);
 }
 
 static int add_sources(struct grpc_call *call)

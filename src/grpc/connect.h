@@ -36,8 +36,8 @@ int grpc_connect_now(const char *path, struct failure *reterr);
 
 /* ---- connector.c: one thread for each socket path that is looked up, and none for long ---- */
 
-/* On the loop, once. @result: a descriptor that is the receiver's now; -EINPROGRESS another call
- * got the connection: try again; else as grpc_connect(), and @why says more. */
+/* On the loop, once. @result: as grpc_connect(); a descriptor is the receiver's now; @why says
+ * more of an error. */
 typedef void grpc_connected_fn(void *userdata, int result, const struct failure *why);
 
 struct grpc_connecting;

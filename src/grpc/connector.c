@@ -58,28 +58,6 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* A connection is for one, an error for all. What done() begins may be a look-up of its own. */
-static int on_ended(sd_event_source *source, int fd, uint32_t events, void *userdata)
-{
-	struct look_up *look_up = userdata;
-
-	(void) pthread_join(look_up->thread, NULL);
-	DL_DELETE(look_ups, look_up);
-	grpc_connect_trust(look_up->device);
-	while (look_up->waiting) {
-		struct grpc_connecting *one = look_up->waiting;
-		int result = look_up->result;
-
-		if (result >= 0)
-			look_up->result = -EINPROGRESS;
-		DL_DELETE(look_up->waiting, one);
-		one->done(one->userdata, result, &look_up->failure);
-		free(one);
-	}
-	(void) look_up_free(look_up);
-	return 0;
-}
-
 /* Signals are the loop's. */
 static int start_thread(struct look_up *look_up)
 {
@@ -93,6 +71,48 @@ static int start_thread(struct look_up *look_up)
 	if (r == 0)
 		(void) pthread_setname_np(look_up->thread, "podvold-connect");
 	return -r;
+}
+
+/* A connection is for one, an error for all. */
+static void hand_out(struct look_up *look_up)
+{
+	int result = TAKE_FD(look_up->result);
+
+	do {
+		struct grpc_connecting *one = look_up->waiting;
+
+		DL_DELETE(look_up->waiting, one);
+		one->done(one->userdata, result, &look_up->failure);
+		free(one);
+	} while (result < 0 && look_up->waiting);
+}
+
+/* Each that waits needs a connection of its own: made here, where the file system is trusted by
+ * now, else by the next look-up. None tries by itself, or all would after each look-up. */
+static int on_ended(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct look_up *look_up = userdata;
+	eventfd_t count;
+	int r = 0;
+
+	(void) eventfd_read(look_up->ended_fd, &count);
+	(void) pthread_join(look_up->thread, NULL);
+	grpc_connect_trust(look_up->device);
+	while (look_up->waiting && look_up->result != -EINPROGRESS) {
+		hand_out(look_up);
+		if (look_up->waiting)
+			look_up->result = grpc_connect_now(look_up->path, &look_up->failure);
+	}
+	if (look_up->waiting) {
+		r = start_thread(look_up);
+		if (r == 0)
+			return 0;
+		look_up->result = failed(&look_up->failure, r, "cannot connect on a thread");
+		hand_out(look_up);
+	}
+	DL_DELETE(look_ups, look_up);
+	(void) look_up_free(look_up);
+	return 0;
 }
 
 static int look_up_new(sd_event *event, const char *path, struct look_up **ret)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "base/text.h"
 #include "state/ledger.h"
 
 #include <assert.h>
@@ -111,8 +112,7 @@ static int choose_id(const struct inuse *inuse, char id[HOLD_ID_BYTES])
 	do {
 		if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t) sizeof(bytes))
 			return -errno;
-		for (size_t i = 0; i < sizeof(bytes); i++)
-			(void) snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+		print_hex(bytes, sizeof(bytes), id);
 	} while (holds_find(inuse->table, id));
 	return 0;
 }

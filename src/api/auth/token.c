@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/secret_file.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -55,8 +56,7 @@ static int make_token(int directory_fd, struct failure *reterr)
 
 	if (getrandom(random, sizeof(random), 0) != (ssize_t) sizeof(random))
 		return failed(reterr, -errno, "cannot make a token");
-	for (size_t i = 0; i < sizeof(random); i++)
-		(void) snprintf(text + 2 * i, 3, "%02x", random[i]);
+	print_hex(random, sizeof(random), text);
 	memcpy(text + 2 * sizeof(random), "\n", 2);
 	r = secret_file_write(directory_fd, TOKEN_FILE, text, reterr);
 	explicit_bzero(text, sizeof(text));

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/secret_file.h"
+#include "base/text.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
 
@@ -23,12 +24,6 @@
 enum { FILE_DEPTH_MAX = 8, RANDOM_BYTES = 32 };
 
 /* ---- digests ---- */
-
-static void print_hex(const unsigned char *bytes, size_t length, char *ret)
-{
-	for (size_t i = 0; i < length; i++)
-		(void) snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
-}
 
 static int read_hex(const char *text, unsigned char *ret, size_t length)
 {

@@ -8,6 +8,7 @@
 #include "mount/archive/entry_digest.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "mount/archive/file_copy.h"
 #include "mount/bind/attributes.h"
 #include "mount/ownership/ownership.h"
@@ -310,6 +311,5 @@ int entry_digest_read(int fd, const struct attributes *attributes, const atomic_
 
 void entry_digest_print(const unsigned char digest[ENTRY_DIGEST_BYTES], char ret[ENTRY_DIGEST_TEXT])
 {
-	for (size_t i = 0; i < ENTRY_DIGEST_BYTES; i++)
-		(void) snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+	print_hex(digest, ENTRY_DIGEST_BYTES, ret);
 }

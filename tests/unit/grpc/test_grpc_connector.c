@@ -38,10 +38,12 @@ int __wrap_grpc_connect(const char *path, dev_t *ret_device, struct failure *ret
 
 /* What is trusted stays so until the process ends: only some tests want to be asked. */
 static bool forgets;
+static unsigned int tries; /* on the loop */
 int __real_grpc_connect_now(const char *path, struct failure *reterr);
 int __wrap_grpc_connect_now(const char *path, struct failure *reterr);
 int __wrap_grpc_connect_now(const char *path, struct failure *reterr)
 {
+	tries++;
 	return forgets ? -EINPROGRESS : __real_grpc_connect_now(path, reterr);
 }
 
@@ -53,7 +55,7 @@ static void release(unsigned int count)
 
 static int begin(void **state)
 {
-	look_ups = released = 0;
+	look_ups = released = tries = 0;
 	forgets = true;
 	assert_int_equal(pipe2(gate, 0), 0);
 	grpc_world_begin(&world, "csi.sock");
@@ -122,6 +124,8 @@ static void test_many_wait_for_one(void **state)
 	}
 	assert_int_equal(world.connected, ARRAY_SIZE(outcomes));
 	assert_int_equal(released, ARRAY_SIZE(outcomes));
+	/* Each when it began, and one of those that still waited after each look-up. */
+	assert_int_equal(tries, 2 * ARRAY_SIZE(outcomes) - 1);
 	grpc_world_until(&world, &world.closed, ARRAY_SIZE(outcomes));
 	assert_true(count_entries("/proc/self/fd") <= descriptors + 1); /* the loop's timer */
 }
