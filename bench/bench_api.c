@@ -446,6 +446,7 @@ static void measure_watches(unsigned int count)
 		add_sample(&ours, change_usec(our_writer, our_epoll, count, &change));
 		change.path = "/change";
 		add_sample(&theirs, change_usec(their_writer, their_epoll, count, &change));
+		add_sample(&commits, bare_commit(commit_path, bytes));
 	}
 	(void) snprintf(text, sizeof(text), "a change, %u watches", count);
 	print_row(text, bytes);

@@ -27,6 +27,7 @@ void cache_done(struct cache *cache)
 		for (size_t i = 0; i < row->count; i++)
 			(void) object_unref(row->objects[i]);
 		free(row->objects);
+		free(row->bits);
 		*row = (struct cache_kind){ .count = 0 };
 	}
 	uid_index_done(&cache->uids);
@@ -76,6 +77,7 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 {
 	struct cache_kind *row = &cache->kinds[kind];
 	const struct object **objects;
+	uint64_t *bits;
 	size_t room = row->room ? row->room : ROOM_MIN;
 
 	while (room < row->count + more)
@@ -89,6 +91,10 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 	if (!objects)
 		return -ENOMEM;
 	row->objects = objects;
+	bits = reallocarray(row->bits, room, sizeof(bits[0]));
+	if (!bits)
+		return -ENOMEM;
+	row->bits = bits;
 	row->room = room;
 	return 0;
 }
@@ -107,9 +113,12 @@ const struct object *cache_put(struct cache *cache, const struct object *object)
 		assert(row->count < row->room);
 		memmove(&row->objects[place + 1], &row->objects[place],
 			(row->count - place) * sizeof(row->objects[0]));
+		memmove(&row->bits[place + 1], &row->bits[place],
+			(row->count - place) * sizeof(row->bits[0]));
 		row->count++;
 	}
 	row->objects[place] = object_ref(object);
+	row->bits[place] = labels_bits(&object->meta.labels);
 	if (object->kind == KIND_POD)
 		uid_index_put(&cache->uids, object, old);
 	cache->bytes[store_place(object->kind)] += object->json_length;
@@ -136,16 +145,20 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 	row->count--;
 	memmove(&row->objects[place], &row->objects[place + 1],
 		(row->count - place) * sizeof(row->objects[0]));
+	memmove(&row->bits[place], &row->bits[place + 1],
+		(row->count - place) * sizeof(row->bits[0]));
 	return old;
 }
 
-static int walk_from(const struct cache_kind *row, size_t i, const char *name_space,
+static int walk_from(const struct cache_kind *row, size_t i, const char *name_space, uint64_t bits,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata)
 {
 	for (; i < row->count; i++) {
 		const struct object *object = row->objects[i];
 		int r;
 
+		if ((row->bits[i] & bits) != bits)
+			continue;
 		if (name_space && strcmp(object->meta.name_space, name_space) != 0)
 			break;
 		r = visit(object, userdata);
@@ -162,12 +175,12 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 	bool found;
 
 	assert(kind < KIND_COUNT && visit);
-	return walk_from(row, name_space ? find(row, name_space, "", &found) : 0, name_space, visit,
-			 userdata);
+	return walk_from(row, name_space ? find(row, name_space, "", &found) : 0, name_space, 0,
+			 visit, userdata);
 }
 
 int cache_walk_after(const struct cache *cache, const char *name_space,
-		     const struct store_key *after,
+		     const struct store_key *after, uint64_t bits,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata)
 {
 	const struct cache_kind *row = &cache->kinds[after->kind];
@@ -176,7 +189,8 @@ int cache_walk_after(const struct cache *cache, const char *name_space,
 
 	assert(after->kind < KIND_COUNT && after->name_space && after->name && visit);
 	if (name_space && strcmp(after->name_space, name_space) < 0)
-		return cache_walk(cache, after->kind, name_space, visit, userdata);
-	i = find(row, after->name_space, after->name, &found);
-	return walk_from(row, i + found, name_space, visit, userdata);
+		i = find(row, name_space, "", &found);
+	else
+		i = find(row, after->name_space, after->name, &found) + found;
+	return walk_from(row, i, name_space, bits, visit, userdata);
 }

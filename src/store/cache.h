@@ -43,6 +43,8 @@ struct cache {
 	size_t bytes[STORE_PLACES]; /* JSON of all objects, by where their kinds live */
 	struct cache_kind {
 		const struct object **objects;
+		uint64_t *bits; /* labels_bits() of each: most of what a list leaves out is not
+				 * looked at */
 		size_t count, room;
 	} kinds[KIND_COUNT];
 	struct uid_index uids; /* of pods */
@@ -75,5 +77,5 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 
 /* As store_list_after(). */
 int cache_walk_after(const struct cache *cache, const char *name_space,
-		     const struct store_key *after,
+		     const struct store_key *after, uint64_t bits,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata);

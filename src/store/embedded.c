@@ -386,9 +386,10 @@ int store_list(struct store *store, enum object_kind kind, const char *name_spac
 }
 
 int store_list_after(struct store *store, const char *name_space, const struct store_key *after,
-		     int (*visit)(const struct object *object, void *userdata), void *userdata)
+		     uint64_t bits, int (*visit)(const struct object *object, void *userdata),
+		     void *userdata)
 {
-	return cache_walk_after(&store->cache, name_space, after, visit, userdata);
+	return cache_walk_after(&store->cache, name_space, after, bits, visit, userdata);
 }
 
 uint64_t store_oldest_version(struct store *store)

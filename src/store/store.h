@@ -96,7 +96,12 @@ void store_check_new(struct store *store, store_check_fn *check, void *userdata)
 const struct object *store_get(struct store *store, enum object_kind kind, const char *name_space,
 			       const char *name);
 
-struct store_key;
+/* One object by name; name_space "" for kinds without namespaces. */
+struct store_key {
+	enum object_kind kind;
+	const char *name_space, *name;
+};
+
 /* Does this name belong to a stored object that cannot be decoded? Then that store_get() has
  * nothing does not mean that nothing is there. */
 bool store_is_unreadable(const struct store *store, const struct store_key *key);
@@ -111,16 +116,11 @@ bool store_is_unreadable(const struct store *store, const struct store_key *key)
 int store_list(struct store *store, enum object_kind kind, const char *name_space,
 	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
-/* One object by name; name_space "" for kinds without namespaces. */
-struct store_key {
-	enum object_kind kind;
-	const char *name_space, *name;
-};
-
-/* The same from the first object behind @after on, whether that one is still there or not: the next
- * page of a list. */
+/* The same from the first object behind @after on, whether that one is still there or not; names
+ * that are "": from the first. @bits: only those whose labels have them (labels_bits()). */
 int store_list_after(struct store *store, const char *name_space, const struct store_key *after,
-		     int (*visit)(const struct object *object, void *userdata), void *userdata);
+		     uint64_t bits, int (*visit)(const struct object *object, void *userdata),
+		     void *userdata);
 
 /* The resourceVersion of the newest committed change; a list taken now carries it. */
 uint64_t store_resource_version(struct store *store);

@@ -221,6 +221,8 @@ static int take_snapshot(struct exchange *exchange, const struct target *target,
 {
 	struct store *store = agent_store(exchange->agent);
 	struct list *list = question->list = calloc(1, sizeof(*list));
+	const struct store_key after = { target->row->kind, question->after_name_space ?: "",
+					 question->after_name ?: "" };
 	int r;
 
 	if (!list)
@@ -230,14 +232,8 @@ static int take_snapshot(struct exchange *exchange, const struct target *target,
 	list->form = exchange->form;
 	list->now_usec = realtime_usec();
 	list->version = question->after_name ? question->version : store_resource_version(store);
-	if (question->after_name)
-		r = store_list_after(store, target->name_space,
-				     &(struct store_key){ target->row->kind,
-							  question->after_name_space,
-							  question->after_name },
-				     collect, question);
-	else
-		r = store_list(store, target->row->kind, target->name_space, collect, question);
+	r = store_list_after(store, target->name_space, &after,
+			     selector_match_bits(question->selector_match), collect, question);
 	if (r < 0 || question->beyond == 0)
 		return r;
 	(void) snprintf(list->token, sizeof(list->token), "v1:%" PRIu64 ":%s/%s", list->version,

@@ -4,6 +4,8 @@
  */
 #include "object/select/selector.h"
 
+#include "base/fnv1a.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -68,6 +70,39 @@ static bool requirement_holds(const struct selector_requirement *requirement,
 	}
 	assert(!"a requirement has an unknown operator");
 	return false;
+}
+
+static uint64_t label_bits(const char *key, const char *value)
+{
+	uint64_t sum = fnv1a_add(fnv1a_add_text(FNV1A_FIRST, key), '=');
+
+	sum = fnv1a_add_text(sum, value);
+	return UINT64_C(1) << (sum & 63) | UINT64_C(1) << (sum >> 32 & 63);
+}
+
+uint64_t labels_bits(const struct labels *labels)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < labels->count; i++)
+		bits |= label_bits(labels->labels[i].key, labels->labels[i].value);
+	return bits;
+}
+
+uint64_t label_selector_bits(const struct label_selector *selector)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < selector->count; i++) {
+		const struct selector_requirement *one = &selector->requirements[i];
+		uint64_t common = one->op == OPERATOR_IN && one->value_count > 0 ? UINT64_MAX : 0;
+
+		/* Of several values those bits that all have. */
+		for (size_t j = 0; common != 0 && j < one->value_count; j++)
+			common &= label_bits(one->key, one->values[j]);
+		bits |= common;
+	}
+	return bits;
 }
 
 bool label_selector_matches(const struct label_selector *selector, const struct labels *labels)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct label {
 	const char *key, *value;
@@ -53,5 +54,9 @@ struct node_selector {
 
 /* NULL: there is none of this key. Borrowed. */
 const char *label_value(const struct labels *labels, const char *key);
+/* Two of 64 bits for each label and its value: what lacks bits that a selector requires does not
+ * match it; what has them may. */
+uint64_t labels_bits(const struct labels *labels);
+uint64_t label_selector_bits(const struct label_selector *selector);
 bool label_selector_matches(const struct label_selector *selector, const struct labels *labels);
 bool node_selector_matches(const struct node_selector *selector, const struct labels *node_labels);

@@ -407,6 +407,20 @@ bool selector_match_has_field(const struct selector_match *selector_match, const
 	return false;
 }
 
+static struct label_selector labels_of(const struct selector_match *selector_match)
+{
+	return (struct label_selector){ selector_match->requirements,
+					selector_match->requirement_count };
+}
+
+uint64_t selector_match_bits(const struct selector_match *selector_match)
+{
+	const struct label_selector labels =
+		selector_match ? labels_of(selector_match) : (struct label_selector){ 0 };
+
+	return label_selector_bits(&labels);
+}
+
 bool selector_match_matches(const struct selector_match *selector_match,
 			    const struct object *object)
 {
@@ -417,13 +431,13 @@ bool selector_match_shown(const struct selector_match *selector_match, const str
 			  const char *phase)
 {
 	cleanup_json struct cJSON *tree = NULL;
+	struct label_selector labels;
 
 	assert(object);
 	if (!selector_match)
 		return true;
-	if (!label_selector_matches(&(struct label_selector){ selector_match->requirements,
-							      selector_match->requirement_count },
-				    &object->meta.labels))
+	labels = labels_of(selector_match);
+	if (!label_selector_matches(&labels, &object->meta.labels))
 		return false;
 	for (size_t i = 0; i < selector_match->term_count; i++)
 		if (!term_holds(&selector_match->terms[i], object, phase, &tree))

@@ -37,5 +37,7 @@ bool selector_match_matches(const struct selector_match *selector_match,
  */
 bool selector_match_shown(const struct selector_match *selector_match, const struct object *object,
 			  const char *phase);
+/* label_selector_bits() of the labels; 0: none is required. Accepts NULL. */
+uint64_t selector_match_bits(const struct selector_match *selector_match);
 /* Is the field among what is selected by? */
 bool selector_match_has_field(const struct selector_match *selector_match, const char *path);

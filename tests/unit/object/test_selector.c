@@ -55,11 +55,14 @@ static bool labels_match(const char *selector)
 	char yaml[1000];
 	const struct object *object;
 	bool matches;
+	uint64_t bits;
 
 	(void) snprintf(yaml, sizeof(yaml), CLAIM_YAML, selector);
 	object = object_of(yaml);
 	assert_non_null(object->claim->selector);
 	matches = label_selector_matches(object->claim->selector, &labels);
+	bits = label_selector_bits(object->claim->selector);
+	assert_true(!matches || (labels_bits(&labels) & bits) == bits);
 	(void) object_unref(object);
 	return matches;
 }

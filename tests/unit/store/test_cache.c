@@ -121,12 +121,72 @@ static void walk_of_a_namespace_sees_no_neighbour(void **state)
 	cache_done(&cache);
 }
 
+static const struct object *make_labelled(unsigned int number, const char *tier)
+{
+	char text[512];
+
+	(void) snprintf(text, sizeof(text),
+			"{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'n%03u',"
+			"'namespace':'a','labels':{'app':'web','tier':'%s'}}}",
+			number, tier);
+	return object_of(text);
+}
+
+static const char *wanted_tier;
+
+static int count_object(const struct object *object, void *userdata)
+{
+	assert_string_equal(label_value(&object->meta.labels, "tier"), wanted_tier);
+	++*(unsigned int *) userdata;
+	return 0;
+}
+
+static unsigned int count_with(const struct cache *cache, const char *tier)
+{
+	const struct store_key first = { KIND_CONFIG_MAP, "", "" };
+	const struct label label = { "tier", tier };
+	unsigned int count = 0;
+
+	wanted_tier = tier;
+	assert_int_equal(cache_walk_after(cache, "a", &first,
+					  labels_bits(&(struct labels){ &label, 1 }), count_object,
+					  &count),
+			 0);
+	return count;
+}
+
+/* Others may have the same bits, but not these. */
+static void walk_by_label_leaves_the_others_out(void **state)
+{
+	struct cache cache = { 0 };
+
+	for (unsigned int i = 0; i < 100; i++) {
+		cleanup_object const struct object *map =
+			make_labelled(i, i % 10 == 3 ? "front" : "back");
+
+		put(&cache, map);
+	}
+	assert_int_equal(count_with(&cache, "front"), 10);
+	assert_int_equal(count_with(&cache, "back"), 90);
+	assert_int_equal(count_with(&cache, "none"), 0);
+
+	/* Replaced and removed, the others keep what is theirs. */
+	cleanup_object const struct object *moved = make_labelled(3, "back");
+
+	put(&cache, moved);
+	(void) object_unref(cache_remove(&cache, KIND_CONFIG_MAP, "a", "n012"));
+	assert_int_equal(count_with(&cache, "front"), 9);
+	assert_int_equal(count_with(&cache, "back"), 90);
+	cache_done(&cache);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_order_of_coming_and_going_stays_sorted),
 		cmocka_unit_test(replaced_object_is_given_back),
 		cmocka_unit_test(walk_of_a_namespace_sees_no_neighbour),
+		cmocka_unit_test(walk_by_label_leaves_the_others_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

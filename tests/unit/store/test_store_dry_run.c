@@ -77,7 +77,7 @@ static void assert_after(struct store_world *world, const char *name_space,
 	const struct store_key key = { KIND_PERSISTENT_VOLUME_CLAIM, after_name_space, after };
 	char text[128] = "";
 
-	assert_int_equal(store_list_after(world->store, name_space, &key, append_name, text), 0);
+	assert_int_equal(store_list_after(world->store, name_space, &key, 0, append_name, text), 0);
 	assert_string_equal(text, expected);
 }
 
