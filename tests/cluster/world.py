@@ -50,10 +50,10 @@ class World:
         self.stack.callback(made.close)
         return made
 
-    def grant(self):
-        """What examples/cluster/rbac.yaml gives, until the end of the test."""
+    def grant(self, example="rbac"):
+        """What examples/cluster/ has under this name gives, until the end of the test."""
         import yaml  # only where a cluster can be built
-        with open(os.path.join(HERE, "../../examples/cluster/rbac.yaml"), encoding="utf-8") as file:
+        with open(os.path.join(HERE, f"../../examples/cluster/{example}.yaml"), encoding="utf-8") as file:
             made = list(yaml.safe_load_all(file))
         self.cluster.create(*made)
         for one in made:
