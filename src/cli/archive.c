@@ -75,12 +75,16 @@ static int find_path(struct cli *cli, const char *volume, char **ret)
 {
 	struct podvol_object *object = NULL;
 	const char *path;
-	int r;
+	int r, status;
 
 	cli_about(cli, "persistentvolume", "", volume);
 	r = get_object(cli, "/api/v1/persistentvolumes", volume, &object);
-	if (r < 0)
-		return cli_failed(cli, r);
+	if (r < 0) {
+		status = cli_failed(cli, r);
+		if (status == EXIT_NOT_FOUND)
+			claim_hint(cli, volume);
+		return status;
+	}
 	path = podvol_object_text(object, "spec.local.path");
 	if (*path == '\0')
 		path = podvol_object_text(object, "spec.hostPath.path");

@@ -168,6 +168,8 @@ void cli_about_pod(struct cli *cli, const char *pod);
  * @collection: path of the claims of its namespace. @ret: its volume. Return: an exit status; what
  * is no such claim is complained of. */
 int claim_volume_here(struct cli *cli, const char *collection, const char *name, char **ret);
+/* There is no volume of this name: how a claim is named. */
+void claim_hint(struct cli *cli, const char *name);
 
 /* ---- apply.c: one file's documents into the store, for the verbs apply and mount ---- */
 

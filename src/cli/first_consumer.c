@@ -134,3 +134,8 @@ int claim_volume_here(struct cli *cli, const char *collection, const char *name,
 	*ret = wait.volume;
 	return status;
 }
+
+void claim_hint(struct cli *cli, const char *name)
+{
+	cli_complain(cli, "to name claim '%s', write 'pvc/%s'", name, name);
+}

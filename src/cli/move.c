@@ -76,6 +76,8 @@ static int find_claim(struct move *move)
 	if (claim)
 		return set_claim(move, cli->name_space ? cli->name_space : "default", claim);
 	status = get_object(cli, "/api/v1/persistentvolumes", "persistentvolume", name, &volume);
+	if (status == EXIT_NOT_FOUND)
+		claim_hint(cli, name);
 	if (status != EXIT_DONE)
 		return status;
 	if (strcmp(json_text_at(volume, "status.phase"), "Bound") != 0)
