@@ -16,6 +16,7 @@
 #include "object/kinds.h"
 #include "object/schema/field.h"
 #include "object/timestamp.h"
+#include "object/update.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -102,13 +103,10 @@ static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_
 }
 
 /* Rules that hold for what is written now, not for what was stored before. */
-static int check_created(enum object_kind kind, const struct cJSON *tree, struct violations *found)
+static bool check_created(enum object_kind kind, const struct field *object)
 {
-	int r = admit_names_check(NULL, tree, found);
-
-	if (r == 0 && kind == KIND_POD)
-		r = admit_field_refs_check(NULL, tree, found);
-	return r;
+	return admit_names_check(NULL, object) &&
+	       (kind != KIND_POD || admit_field_refs_check(NULL, object));
 }
 
 static int admit_create(const struct admission *admission, const struct object **ret,
@@ -129,7 +127,7 @@ static int admit_create(const struct admission *admission, const struct object *
 		return failed(reterr, -ENOMEM, "cannot admit an object");
 	violations_init(&found, false);
 	found.is_secret = kind_row(proposed->kind)->secret;
-	if (check_created(proposed->kind, tree, &found) < 0)
+	if (!check_created(proposed->kind, FIELD_ROOT(tree, &found)))
 		return violations_to_failure(&found, reterr);
 	if (*stamp.uid == '\0') {
 		r = uuid_make(uid);
@@ -158,20 +156,17 @@ static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
 	return json_count(old) == json_count(proposed);
 }
 
-static int check_finalizers(const struct cJSON *old, const struct cJSON *proposed,
-			    struct violations *found)
+static bool check_finalizers(const struct cJSON *old, const struct field *object)
 {
-	const struct cJSON *before = json_get(old, "finalizers");
-	const struct cJSON *now = json_get(proposed, "finalizers");
+	const struct cJSON *before = json_get_path(old, "metadata.finalizers");
+	const struct field *now = FIELD(object, "metadata.finalizers");
 
-	JSON_FOREACH (item, now) {
+	JSON_FOREACH (item, now->item) {
 		if (!json_has_string(before, json_string(item, "")))
-			return field_forbidden(FIELD(FIELD(NULL, "metadata"), "finalizers"),
-					       "no new finalizers can be added if the object is "
-					       "being deleted",
-					       found);
+			return field_forbidden(now, "no new finalizers can be added if the object "
+						    "is being deleted");
 	}
-	return 0;
+	return true;
 }
 
 /* What stays as the store has it. */
@@ -186,18 +181,13 @@ static struct stamp stamp_of(const struct object *old, uint64_t resource_version
 	};
 }
 
-static int check_same(const struct object *old, const struct object *proposed, bool is_same,
-		      struct violations *found)
+static bool check_same(const struct object *old, const struct object *proposed, bool is_same,
+		       struct violations *found)
 {
-	const struct kind_row *row = kind_row(old->kind);
-
-	assert(old->kind == proposed->kind);
 	if (*proposed->meta.uid && strcmp(old->meta.uid, proposed->meta.uid) != 0)
-		return field_invalid(FIELD(FIELD(NULL, "metadata"), "uid"), proposed->meta.uid,
-				     "field is immutable", found);
-	if (!row->validate_update || is_same)
-		return 0;
-	return row->validate_update(old, proposed, found);
+		return field_invalid(FIELD(FIELD_ROOT(NULL, found), "metadata.uid"),
+				     proposed->meta.uid, "field is immutable");
+	return is_same || update_check(old, proposed, found);
 }
 
 /* An update beside the version that it replaces. Most change status or metadata alone, and texts
@@ -243,20 +233,17 @@ static int change_init(struct change *change, const struct object *old,
 }
 
 /* The rules for what this update writes. */
-static int check_change(const struct object *old, const struct change *change,
-			struct violations *found)
+static bool check_change(const struct object *old, const struct change *change,
+			 struct violations *found)
 {
-	const struct cJSON *before = json_get(change->old, "metadata");
-	const struct cJSON *now = json_get(change->proposed, "metadata");
-	int r = 0;
+	const struct field *object = FIELD_ROOT(change->proposed, found);
 
-	if (old->meta.deletes && !change->same_metadata)
-		r = check_finalizers(before, now, found);
-	if (r == 0 && !change->same_metadata)
-		r = admit_names_check(change->old, change->proposed, found);
-	if (r == 0 && !change->same_spec && old->kind == KIND_POD)
-		r = admit_field_refs_check(change->old, change->proposed, found);
-	return r;
+	if (!change->same_metadata &&
+	    ((old->meta.deletes && !check_finalizers(change->old, object)) ||
+	     !admit_names_check(change->old, object)))
+		return false;
+	return change->same_spec || old->kind != KIND_POD ||
+	       admit_field_refs_check(change->old, object);
 }
 
 static int admit_update(const struct admission *admission, const struct object **ret,
@@ -271,18 +258,18 @@ static int admit_update(const struct admission *admission, const struct object *
 
 	violations_init(&found, false);
 	found.is_secret = kind_row(old->kind)->secret;
-	if (check_same(old, admission->proposed, is_same, &found) < 0)
+	if (!check_same(old, admission->proposed, is_same, &found))
 		return violations_to_failure(&found, reterr);
 	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM && !admission->ends_move &&
-	    claim_check_rebound(old, admission->proposed, &found) < 0)
+	    !claim_check_rebound(old, admission->proposed, &found))
 		return violations_to_failure(&found, reterr);
 	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
-	    claim_check_expand(old->claim, admission->proposed->claim, admission->storage_class,
-			       &found) < 0)
+	    !claim_check_expand(old->claim, admission->proposed->claim, admission->storage_class,
+				&found))
 		return violations_to_failure(&found, reterr);
 	if (change_init(&change, old, admission->proposed, is_same) < 0)
 		return failed(reterr, -ENOMEM, "cannot admit an object");
-	if (check_change(old, &change, &found) < 0)
+	if (!check_change(old, &change, &found))
 		return violations_to_failure(&found, reterr);
 	finalizers = json_get(json_get(change.proposed, "metadata"), "finalizers");
 	if (old->meta.deletes && json_count(finalizers) == 0) {

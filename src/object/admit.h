@@ -8,7 +8,8 @@
 #pragma once
 
 #include "object/object.h"
-#include "object/schema/field.h"
+
+struct field;
 
 enum admit_verb { ADMIT_CREATE, ADMIT_UPDATE, ADMIT_DELETE };
 
@@ -50,8 +51,7 @@ int object_admit(const struct admission *admission, const struct object **ret,
  * earlier version stored goes on being served, and an update that leaves it alone is admitted. */
 
 /* @old: the pod before; NULL: it is created. Types have been checked. Return: as in field.h. */
-int admit_field_refs_check(const struct cJSON *old, const struct cJSON *tree,
-			   struct violations *found);
+bool admit_field_refs_check(const struct cJSON *old, const struct field *pod);
 
 /* ---- admit_names.c ---- */
 
@@ -63,7 +63,7 @@ int admit_field_refs_check(const struct cJSON *old, const struct cJSON *tree,
  * admitted. */
 
 /* @old: the object before; NULL: it is created. Types have been checked. Return: as in field.h. */
-int admit_names_check(const struct cJSON *old, const struct cJSON *tree, struct violations *found);
+bool admit_names_check(const struct cJSON *old, const struct field *object);
 
 /* "example.com/name" or "name". Return: as in field.h. */
-int admit_qualified_name(const struct field *field, const char *name, struct violations *found);
+bool admit_qualified_name(const struct field *field, const char *name);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/quantity.h"
+#include "object/schema/field.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,14 +51,13 @@ static bool has(const char *const *list, const char *text)
 
 /* ---- fields ---- */
 
-static int check_label_key(const struct field *field, const char *key, struct violations *found)
+static bool check_label_key(const struct field *field, const char *key)
 {
-	return admit_qualified_name(field, key, found);
+	return admit_qualified_name(field, key);
 }
 
 /* Keys of annotations may be of either case. */
-static int check_annotation_key(const struct field *field, const char *key,
-				struct violations *found)
+static bool check_annotation_key(const struct field *field, const char *key)
 {
 	char lower[PATH_BYTES_MAX];
 	size_t i = 0;
@@ -65,20 +65,20 @@ static int check_annotation_key(const struct field *field, const char *key,
 	for (; key[i] && i + 1 < sizeof(lower); i++)
 		lower[i] = (char) (key[i] >= 'A' && key[i] <= 'Z' ? key[i] - 'A' + 'a' : key[i]);
 	lower[i] = '\0';
-	return admit_qualified_name(field, lower, found);
+	return admit_qualified_name(field, lower);
 }
 
-/* "metadata.labels['KEY']". Return: 1 it has a key, and *ret says whether that is right; 0. */
-static int check_subscript(const struct field *field, const char *path, int *ret,
-			   struct violations *found)
+/* "metadata.labels['KEY']". Return: it has a key, and *ret says whether to go on. */
+static bool check_subscript(const struct field *field, bool *ret)
 {
 	static const struct {
 		const char *begin;
-		int (*check)(const struct field *field, const char *key, struct violations *found);
+		bool (*check)(const struct field *field, const char *key);
 	} maps[] = {
 		{ "metadata.labels['", check_label_key },
 		{ "metadata.annotations['", check_annotation_key },
 	};
+	const char *path = field_text(field);
 	size_t length = strlen(path);
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
@@ -89,40 +89,39 @@ static int check_subscript(const struct field *field, const char *path, int *ret
 		    strcmp(path + length - 2, "']") != 0)
 			continue;
 		(void) snprintf(key, sizeof(key), "%.*s", (int) (length - begin - 2), path + begin);
-		*ret = maps[i].check(field, key, found);
-		return 1;
+		*ret = maps[i].check(field, key);
+		return true;
 	}
-	return 0;
+	return false;
 }
 
-static int check_field_ref(const struct cJSON *ref, const struct field *field,
-			   const char *const *fields, struct violations *found)
+static bool check_field_ref(const struct field *ref, const char *const *fields)
 {
-	const char *version = json_string(json_get(ref, "apiVersion"), "v1");
-	const char *path = json_text(ref, "fieldPath");
-	const struct field *at = FIELD(field, "fieldPath");
+	const char *version = json_string(json_get(ref->item, "apiVersion"), "v1");
+	const struct field *at = FIELD(ref, "fieldPath");
+	const char *path = field_text(at);
 	char detail[PATH_BYTES_MAX + 64];
-	int r;
+	bool goes_on;
 
 	if (*path == '\0')
-		return field_required(at, "", found);
+		return field_required(at, "");
 	if (strcmp(version, "v1") != 0) {
 		(void) snprintf(detail, sizeof(detail),
 				"error converting fieldPath: unsupported pod version: %.400s",
 				version);
-		return field_invalid(at, path, detail, found);
+		return field_invalid(at, path, detail);
 	}
-	if (check_subscript(at, path, &r, found))
-		return r;
+	if (check_subscript(at, &goes_on))
+		return goes_on;
 	if (has(fields, path))
-		return 0;
+		return true;
 	if (has(file_fields, path) || has(variable_fields, path) || has(other_fields, path))
-		return field_not_supported(at, path, fields, found);
+		return field_not_supported(at, path, fields);
 	(void) snprintf(
 		detail, sizeof(detail), "error converting fieldPath: field label %s: %.400s",
 		path[strlen(path) - 1] == ']' ? "does not support subscript" : "not supported",
 		path);
-	return field_invalid(at, path, detail, found);
+	return field_invalid(at, path, detail);
 }
 
 /* ---- resources ---- */
@@ -154,133 +153,101 @@ static bool is_divisor(const char *resource, const struct quantity *divisor)
 	return false;
 }
 
-static int check_divisor(const struct cJSON *ref, const char *resource, const struct field *field,
-			 struct violations *found)
+static bool check_divisor(const struct field *at, const char *resource)
 {
-	const struct field *at = FIELD(field, "divisor");
-	const char *text = json_string(json_get(ref, "divisor"), NULL);
+	const char *text = json_string(at->item, NULL);
 	const char *name = strchr(resource, '.') + 1;
 	struct quantity divisor = { 0 };
 	char number[32], detail[256];
 	int64_t value;
 
-	if (!text && json_int64(json_get(ref, "divisor"), &value)) {
+	if (!text && json_int64(at->item, &value)) {
 		(void) snprintf(number, sizeof(number), "%lld", (long long) value);
 		text = number;
 	}
 	if (!text)
-		return 0;
+		return true;
 	if (quantity_parse(text, &divisor, NULL) == 0 && is_divisor(resource, &divisor))
-		return 0;
+		return true;
 	(void) snprintf(detail, sizeof(detail),
 			"only divisor's values %s are supported with the %.100s resource",
 			strcmp(name, "cpu") == 0
 				? "1m and 1"
 				: "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi and 1Ei",
 			name);
-	return field_invalid(at, text, detail, found);
+	return field_invalid(at, text, detail);
 }
 
-static int check_resource_ref(const struct cJSON *ref, const struct field *field, bool is_file,
-			      struct violations *found)
+static bool check_resource_ref(const struct field *ref, bool is_file)
 {
-	const char *resource = json_text(ref, "resource");
+	const struct field *at = FIELD(ref, "resource");
+	const char *resource = field_text(at);
 
-	if (is_file && *json_text(ref, "containerName") == '\0')
-		return field_required(FIELD(field, "containerName"), "", found);
+	if (is_file && *json_text(ref->item, "containerName") == '\0')
+		return field_required(FIELD(ref, "containerName"), "");
 	if (*resource == '\0')
-		return field_required(FIELD(field, "resource"), "", found);
+		return field_required(at, "");
 	if (!has(resources, resource) && strncmp(resource, "limits.hugepages-", 17) != 0 &&
 	    strncmp(resource, "requests.hugepages-", 19) != 0)
-		return field_not_supported(FIELD(field, "resource"), resource, resources, found);
-	return check_divisor(ref, resource, field, found);
+		return field_not_supported(at, resource, resources);
+	return check_divisor(FIELD(ref, "divisor"), resource);
 }
 
 /* ---- where they stand ---- */
 
-/* An item of a downwardAPI source, or where a variable comes from. */
-static int check_refs(const struct cJSON *holder, const struct field *field, bool is_file,
-		      struct violations *found)
+static bool check_refs(const struct field *holder, bool is_file)
 {
-	const struct cJSON *ref = json_get(holder, "fieldRef");
-	const struct cJSON *resource = json_get(holder, "resourceFieldRef");
-	int r = 0;
+	const struct field *ref = FIELD(holder, "fieldRef");
+	const struct field *resource = FIELD(holder, "resourceFieldRef");
 
-	if (ref)
-		r = check_field_ref(ref, FIELD(field, "fieldRef"),
-				    is_file ? file_fields : variable_fields, found);
-	if (r == 0 && resource)
-		r = check_resource_ref(resource, FIELD(field, "resourceFieldRef"), is_file, found);
-	return r;
+	return (!ref->item || check_field_ref(ref, is_file ? file_fields : variable_fields)) &&
+	       (!resource->item || check_resource_ref(resource, is_file));
 }
 
-static int check_source(const struct cJSON *source, const struct field *field,
-			struct violations *found)
+static bool check_file(const struct field *item)
 {
-	const struct field *items = FIELD(field, "items");
-	size_t index = 0;
-	int r = 0;
-
-	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
-	     item = json_next(item))
-		r = check_refs(item, FIELD_AT(items, index++), true, found);
-	return r;
+	return check_refs(item, true);
 }
 
-static int check_volume(const struct cJSON *volume, const struct field *field,
-			struct violations *found)
+static bool check_variable(const struct field *variable)
 {
-	const struct field *sources = FIELD(FIELD(field, "projected"), "sources");
-	const struct cJSON *list = json_get_path(volume, "projected.sources");
-	size_t index = 0;
-	int r = check_source(json_get(volume, "downwardAPI"), FIELD(field, "downwardAPI"), found);
-
-	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
-		r = check_source(json_get(item, "downwardAPI"),
-				 FIELD(FIELD_AT(sources, index++), "downwardAPI"), found);
-	return r;
+	return check_refs(FIELD(variable, "valueFrom"), false);
 }
 
-static int check_container(const struct cJSON *container, const struct field *field,
-			   struct violations *found)
+static bool check_source(const struct field *holder)
 {
-	const struct field *env = FIELD(field, "env");
-	size_t index = 0;
-	int r = 0;
-
-	for (const struct cJSON *item = json_first(json_get(container, "env")); item && r == 0;
-	     item = json_next(item))
-		r = check_refs(json_get(item, "valueFrom"),
-			       FIELD(FIELD_AT(env, index++), "valueFrom"), false, found);
-	return r;
+	return field_check_each(FIELD(FIELD(holder, "downwardAPI"), "items"), check_file);
 }
 
-int admit_field_refs_check(const struct cJSON *old, const struct cJSON *tree,
-			   struct violations *found)
+static bool check_volume(const struct field *volume)
+{
+	return check_source(volume) &&
+	       field_check_each(FIELD(FIELD(volume, "projected"), "sources"), check_source);
+}
+
+static bool check_container(const struct field *container)
+{
+	return field_check_each(FIELD(container, "env"), check_variable);
+}
+
+bool admit_field_refs_check(const struct cJSON *old, const struct field *pod)
 {
 	static const struct {
-		const char *list;
-		int (*check)(const struct cJSON *item, const struct field *field,
-			     struct violations *found);
+		const char *path;
+		bool (*check)(const struct field *item);
 	} rows[] = {
-		{ "volumes", check_volume },
-		{ "initContainers", check_container },
-		{ "containers", check_container },
-		{ "ephemeralContainers", check_container },
+		{ "spec.volumes", check_volume },
+		{ "spec.initContainers", check_container },
+		{ "spec.containers", check_container },
+		{ "spec.ephemeralContainers", check_container },
 	};
-	const struct cJSON *spec = json_get(tree, "spec"), *old_spec = json_get(old, "spec");
-	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows) && r == 0; i++) {
-		const struct cJSON *list = json_get(spec, rows[i].list);
-		const struct field *field = FIELD(FIELD(NULL, "spec"), rows[i].list);
-		size_t index = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct field *list = FIELD(pod, rows[i].path);
 
-		if (json_equal(list, json_get(old_spec, rows[i].list)))
-			continue;
-		for (const struct cJSON *item = json_first(list); item && r == 0;
-		     item = json_next(item))
-			r = rows[i].check(item, FIELD_AT(field, index++), found);
+		if (!json_equal(list->item, json_get_path(old, rows[i].path)) &&
+		    !field_check_each(list, rows[i].check))
+			return false;
 	}
-	return r;
+	return true;
 }

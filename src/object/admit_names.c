@@ -7,9 +7,7 @@
 #include "object/json/json_index.h"
 #include "object/kinds.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +31,7 @@ static bool is_word(const char *text)
 	       !strchr("-_.", text[0]) && !strchr("-_.", text[length - 1]);
 }
 
-int admit_qualified_name(const struct field *field, const char *name, struct violations *found)
+bool admit_qualified_name(const struct field *field, const char *name)
 {
 	const char *slash = strchr(name, '/'), *part = slash ? slash + 1 : name;
 	char prefix[PREFIX_BYTES_MAX + 1];
@@ -42,147 +40,112 @@ int admit_qualified_name(const struct field *field, const char *name, struct vio
 		return field_invalid(field, name,
 				     "a qualified name must consist of alphanumeric characters, "
 				     "'-', '_' or '.', with an optional DNS subdomain prefix and "
-				     "'/' (e.g. 'example.com/MyName')",
-				     found);
+				     "'/' (e.g. 'example.com/MyName')");
 	if (slash == name)
-		return field_invalid(field, name, "prefix part must be non-empty", found);
+		return field_invalid(field, name, "prefix part must be non-empty");
 	if (slash && slash - name > PREFIX_BYTES_MAX)
-		return field_invalid(field, name, "prefix part must be no more than 253 characters",
-				     found);
+		return field_invalid(field, name,
+				     "prefix part must be no more than 253 characters");
 	if (slash) {
 		(void) snprintf(prefix, sizeof(prefix), "%.*s", (int) (slash - name), name);
-		if (field_check_subdomain(field, prefix, NULL) < 0)
+		if (!field_is_subdomain(prefix))
 			return field_invalid(field, name,
 					     "prefix part a lowercase RFC 1123 subdomain must "
 					     "consist of lower case alphanumeric characters, '-' "
 					     "or '.', and must start and end with an alphanumeric "
-					     "character",
-					     found);
+					     "character");
 	}
 	if (*part == '\0')
-		return field_invalid(field, name, "name part must be non-empty", found);
+		return field_invalid(field, name, "name part must be non-empty");
 	if (strlen(part) > NAME_PART_BYTES_MAX)
-		return field_invalid(field, name, "name part must be no more than 63 characters",
-				     found);
-	return is_word(part) ? 0 : field_invalid(field, name, name_part_detail, found);
+		return field_invalid(field, name, "name part must be no more than 63 characters");
+	return is_word(part) || field_invalid(field, name, name_part_detail);
 }
 
-/* What an update leaves as it was is not checked again, so that older objects can be changed. */
-static int index_old(const struct cJSON *old, const char *key, struct json_index *ret,
-		     struct violations *found)
+/* ---- metadata: what an update leaves as it was is not checked again, so that older objects can
+ * be changed ---- */
+
+static bool check_label(const struct field *label, const struct json_index_entry *before)
 {
-	int r = json_index_make(old, key, ret);
+	const char *value = field_text(label);
 
-	return r == -ENOMEM ? violations_broken(found, r) : 0;
-}
-
-static int check_labels(const struct cJSON *old, const struct cJSON *labels,
-			const struct field *field, struct violations *found)
-{
-	cleanup_json_index struct json_index known = { 0 };
-	int r = index_old(old, NULL, &known, found);
-
-	for (const struct cJSON *item = json_first(labels); item && r == 0;
-	     item = json_next(item)) {
-		const struct json_index_entry *before = json_index_find(&known, json_key(item));
-		const char *value = json_string(item, "");
-
-		if (before && json_equal(before->item, item))
-			continue;
-		r = admit_qualified_name(field, json_key(item), found);
-		if (r == 0 && strlen(value) > NAME_PART_BYTES_MAX)
-			r = field_invalid(field, value, "must be no more than 63 characters",
-					  found);
-		else if (r == 0 && *value && !is_word(value))
-			r = field_invalid(field, value, label_value_detail, found);
-	}
-	return r;
+	if (before && json_equal(before->item, label->item))
+		return true;
+	if (!admit_qualified_name(label->parent, label->name))
+		return false;
+	if (strlen(value) > NAME_PART_BYTES_MAX)
+		return field_invalid(label->parent, value, "must be no more than 63 characters");
+	return !*value || is_word(value) || field_invalid(label->parent, value, label_value_detail);
 }
 
 /* Their keys may be of either case; the prefix is judged in lower case. */
-static int check_annotations(const struct cJSON *old, const struct cJSON *annotations,
-			     const struct field *field, struct violations *found)
+static bool check_annotation(const struct field *annotation, const struct json_index_entry *before)
 {
-	cleanup_json_index struct json_index known = { 0 };
-	int r = index_old(old, NULL, &known, found);
+	char key[PREFIX_BYTES_MAX + NAME_PART_BYTES_MAX + 8];
+	size_t i = 0;
 
-	for (const struct cJSON *item = json_first(annotations); item && r == 0;
-	     item = json_next(item)) {
-		char key[PREFIX_BYTES_MAX + NAME_PART_BYTES_MAX + 8];
-		size_t i = 0;
+	if (before)
+		return true;
+	for (const char *c = annotation->name; *c && i + 1 < sizeof(key); c++)
+		key[i++] = (char) (*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+	key[i] = '\0';
+	return admit_qualified_name(annotation->parent, key);
+}
 
-		if (json_index_find(&known, json_key(item)))
-			continue;
-		for (const char *c = json_key(item); *c && i + 1 < sizeof(key); c++)
-			key[i++] = (char) (*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
-		key[i] = '\0';
-		r = admit_qualified_name(field, key, found);
+static bool check_finalizer(const struct field *finalizer, const struct json_index_entry *before)
+{
+	return before || admit_qualified_name(finalizer->parent, field_text(finalizer));
+}
+
+static bool check_metadata(const struct cJSON *old, const struct field *metadata)
+{
+	static const struct {
+		const char *member;
+		bool (*check)(const struct field *at, const struct json_index_entry *before);
+		bool is_list;
+	} rows[] = {
+		{ "labels", check_label, false },
+		{ "annotations", check_annotation, false },
+		{ "finalizers", check_finalizer, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		cleanup_json_index struct json_index known = { 0 };
+		int r = json_index_make(json_get(old, rows[i].member), rows[i].is_list ? "" : NULL,
+					&known);
+
+		if (r == -ENOMEM)
+			return violations_broken(metadata->found, r);
+		FIELD_FOREACH (at, FIELD(metadata, rows[i].member)) {
+			const char *key = rows[i].is_list ? field_text(&at) : at.name;
+
+			if (!rows[i].check(&at, json_index_find(&known, key)))
+				return false;
+		}
 	}
-	return r;
+	return true;
 }
 
-static int check_finalizers(const struct cJSON *old, const struct cJSON *finalizers,
-			    const struct field *field, struct violations *found)
+/* ---- the spec ---- */
+
+static bool check_driver(const struct field *volume)
 {
-	cleanup_json_index struct json_index known = { 0 };
-	int r = index_old(old, "", &known, found);
+	const struct field *csi = FIELD(volume, "csi");
 
-	for (const struct cJSON *item = json_first(finalizers); item && r == 0;
-	     item = json_next(item))
-		if (!json_index_find(&known, json_string(item, "")))
-			r = admit_qualified_name(field, json_string(item, ""), found);
-	return r;
-}
-
-static int check_metadata(const struct cJSON *old, const struct cJSON *metadata,
-			  struct violations *found)
-{
-	const struct field *field = FIELD(NULL, "metadata");
-	int r;
-
-	r = check_labels(json_get(old, "labels"), json_get(metadata, "labels"),
-			 FIELD(field, "labels"), found);
-	if (r == 0)
-		r = check_annotations(json_get(old, "annotations"),
-				      json_get(metadata, "annotations"),
-				      FIELD(field, "annotations"), found);
-	if (r == 0)
-		r = check_finalizers(json_get(old, "finalizers"), json_get(metadata, "finalizers"),
-				     FIELD(field, "finalizers"), found);
-	return r;
-}
-
-static int check_driver(const struct cJSON *source, const struct field *field,
-			struct violations *found)
-{
-	const struct cJSON *csi = json_get(source, "csi");
-
-	return csi ? csi_driver_name_validate(json_text(csi, "driver"),
-					      FIELD(FIELD(field, "csi"), "driver"), found)
-		   : 0;
+	return !csi->item || csi_driver_name_validate(FIELD(csi, "driver"));
 }
 
 /* Sources of volumes and a pod's node do not change once they are there. */
-static int check_spec(const struct cJSON *spec, struct violations *found)
+static bool check_spec(const struct field *spec)
 {
-	const struct field *field = FIELD(NULL, "spec");
-	const char *node = json_text(spec, "nodeName");
-	size_t index = 0;
-	int r = check_driver(spec, field, found);
+	const struct field *node = FIELD(spec, "nodeName");
 
-	for (const struct cJSON *volume = json_first(json_get(spec, "volumes")); volume && r == 0;
-	     volume = json_next(volume))
-		r = check_driver(volume, FIELD_AT(FIELD(field, "volumes"), index++), found);
-	if (r == 0 && *node)
-		r = field_check_subdomain(FIELD(field, "nodeName"), node, found);
-	return r;
+	return check_driver(spec) && field_check_each(FIELD(spec, "volumes"), check_driver) &&
+	       (*field_text(node) == '\0' || field_check_subdomain(node));
 }
 
-int admit_names_check(const struct cJSON *old, const struct cJSON *tree, struct violations *found)
+bool admit_names_check(const struct cJSON *old, const struct field *object)
 {
-	int r;
-
-	assert(tree);
-	r = check_metadata(json_get(old, "metadata"), json_get(tree, "metadata"), found);
-	return r == 0 && !old ? check_spec(json_get(tree, "spec"), found) : r;
+	return check_metadata(json_get(old, "metadata"), FIELD(object, "metadata")) &&
+	       (old || check_spec(FIELD(object, "spec")));
 }

@@ -9,8 +9,19 @@
 #include "object/object.h"
 
 struct arena;
+struct field;
+struct fixed_field;
 struct schema;
 struct violations;
+
+/* What a row does with objects of its kind. */
+typedef int kind_set_defaults(struct cJSON *tree);
+typedef bool kind_validate(const struct field *object);
+typedef bool kind_validate_update(const struct object *old, const struct object *new_object,
+				  struct violations *found);
+typedef int kind_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
+			struct failure *reterr);
+typedef void kind_decode_finalizers(const struct cJSON *metadata, struct object *object);
 
 /* What a write of this kind waits for, and what is left of it afterwards. */
 enum kind_durability {
@@ -44,21 +55,21 @@ struct kind_row {
 	const struct schema *schema; /* types of the fields we know */
 	/* Fill in what the API machinery would; the tree is valid JSON of this kind. NULL: nothing.
 	 */
-	int (*set_defaults)(struct cJSON *tree);
+	kind_set_defaults *set_defaults;
 	/* All rules on one object alone; see field.h for how it goes on after the first broken one.
 	 * NULL: its schema says all. */
-	int (*validate)(const struct cJSON *tree, struct violations *found);
+	kind_validate *validate;
 	/* What an update may not change, beside metadata and status: not asked when nothing else
-	 * differs. NULL: everything may. */
-	int (*validate_update)(const struct object *old, const struct object *new_object,
-			       struct violations *found);
+	 * differs. First the fields that are immutable, ended by a NULL path, then what more it
+	 * takes to tell. NULL: everything may. */
+	const struct fixed_field *fixed;
+	kind_validate_update *validate_update;
 	/* Typed struct in @arena, into the union member of @object. NULL: nothing here acts upon
 	 * the kind, so it has none. */
-	int (*decode)(const struct cJSON *tree, struct arena *arena, struct object *object,
-		      struct failure *reterr);
+	kind_decode *decode;
 	/* What of it says which finalizers there are, again when the store has set them. NULL:
 	 * nothing of what the store sets at creation. */
-	void (*decode_finalizers)(const struct cJSON *metadata, struct object *object);
+	kind_decode_finalizers *decode_finalizers;
 	const struct table_column *columns; /* kubectl's; ended by a NULL name; see table.h */
 };
 

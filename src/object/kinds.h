@@ -12,6 +12,7 @@
 #include "object/kinds/persistent_volume.h"
 #include "object/schema/violation.h"
 #include "object/schema/field.h"
+#include "object/update.h"
 #include "object/json/arena.h"
 
 extern const struct schema pod_schema, persistent_volume_schema, claim_schema, storage_class_schema,
@@ -22,115 +23,30 @@ extern const struct schema pod_schema, persistent_volume_schema, claim_schema, s
 	volume_group_snapshot_class_schema, volume_group_snapshot_content_schema, lease_schema,
 	cluster_trust_bundle_schema, volume_attributes_class_schema;
 
-int pod_set_defaults(struct cJSON *tree);
-int pod_validate(const struct cJSON *tree, struct violations *found);
-int pod_validate_update(const struct object *old, const struct object *new_object,
-			struct violations *found);
-int pod_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-	       struct failure *reterr);
+kind_set_defaults pod_set_defaults, persistent_volume_set_defaults, claim_set_defaults,
+	storage_class_set_defaults, secret_set_defaults, namespace_set_defaults,
+	csi_driver_set_defaults;
+kind_validate pod_validate, persistent_volume_validate, claim_validate, storage_class_validate,
+	config_map_validate, secret_validate, node_validate, namespace_validate, event_validate,
+	csi_driver_validate, csi_node_validate, volume_attachment_validate,
+	csi_storage_capacity_validate, volume_snapshot_validate, volume_snapshot_class_validate,
+	volume_snapshot_content_validate, volume_group_snapshot_validate,
+	volume_group_snapshot_content_validate, lease_validate, cluster_trust_bundle_validate,
+	volume_attributes_class_validate;
+kind_validate_update pod_validate_update, persistent_volume_validate_update, claim_validate_update,
+	config_map_validate_update, secret_validate_update, node_validate_update,
+	csi_node_validate_update, volume_snapshot_content_validate_update,
+	cluster_trust_bundle_validate_update;
+kind_decode pod_decode, persistent_volume_decode, claim_decode, storage_class_decode, node_decode,
+	csi_driver_decode, volume_attachment_decode, volume_snapshot_decode,
+	volume_snapshot_class_decode, volume_snapshot_content_decode, cluster_trust_bundle_decode;
+kind_decode_finalizers persistent_volume_decode_finalizers, claim_decode_finalizers;
 
-int persistent_volume_set_defaults(struct cJSON *tree);
-int persistent_volume_validate(const struct cJSON *tree, struct violations *found);
-int persistent_volume_validate_update(const struct object *old, const struct object *new_object,
-				      struct violations *found);
-int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-			     struct failure *reterr);
-void persistent_volume_decode_finalizers(const struct cJSON *metadata, struct object *object);
-
-int claim_set_defaults(struct cJSON *tree);
-int claim_validate(const struct cJSON *tree, struct violations *found);
-int claim_validate_update(const struct object *old, const struct object *new_object,
-			  struct violations *found);
-int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-		 struct failure *reterr);
-void claim_decode_finalizers(const struct cJSON *metadata, struct object *object);
-
-int storage_class_set_defaults(struct cJSON *tree);
-int storage_class_validate(const struct cJSON *tree, struct violations *found);
-int storage_class_validate_update(const struct object *old, const struct object *new_object,
-				  struct violations *found);
-int storage_class_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-			 struct failure *reterr);
-
-int config_map_validate(const struct cJSON *tree, struct violations *found);
-int config_map_validate_update(const struct object *old, const struct object *new_object,
-			       struct violations *found);
-
-int secret_set_defaults(struct cJSON *tree);
-int secret_validate(const struct cJSON *tree, struct violations *found);
-int secret_validate_update(const struct object *old, const struct object *new_object,
-			   struct violations *found);
-
-int node_validate(const struct cJSON *tree, struct violations *found);
-int node_validate_update(const struct object *old, const struct object *new_object,
-			 struct violations *found);
-int node_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-		struct failure *reterr);
-
-int namespace_set_defaults(struct cJSON *tree);
-int namespace_validate(const struct cJSON *tree, struct violations *found);
-
-int event_validate(const struct cJSON *tree, struct violations *found);
-
-int csi_driver_set_defaults(struct cJSON *tree);
-int csi_driver_validate(const struct cJSON *tree, struct violations *found);
-int csi_driver_validate_update(const struct object *old, const struct object *new_object,
-			       struct violations *found);
-int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-		      struct failure *reterr);
-
-int csi_node_validate(const struct cJSON *tree, struct violations *found);
-int csi_node_validate_update(const struct object *old, const struct object *new_object,
-			     struct violations *found);
-
-int volume_attachment_validate(const struct cJSON *tree, struct violations *found);
-int volume_attachment_validate_update(const struct object *old, const struct object *new_object,
-				      struct violations *found);
-int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-			     struct failure *reterr);
-
-int csi_storage_capacity_validate(const struct cJSON *tree, struct violations *found);
-int csi_storage_capacity_validate_update(const struct object *old, const struct object *new_object,
-					 struct violations *found);
-
-int volume_snapshot_validate(const struct cJSON *tree, struct violations *found);
-int volume_snapshot_validate_update(const struct object *old, const struct object *new_object,
-				    struct violations *found);
-
-int volume_snapshot_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
-			   struct failure *reterr);
-
-int volume_snapshot_class_validate(const struct cJSON *tree, struct violations *found);
-int volume_snapshot_class_decode(const struct cJSON *tree, struct arena *arena,
-				 struct object *object, struct failure *reterr);
-
-int volume_snapshot_content_validate(const struct cJSON *tree, struct violations *found);
-int volume_snapshot_content_validate_update(const struct object *old,
-					    const struct object *new_object,
-					    struct violations *found);
-int volume_snapshot_content_decode(const struct cJSON *tree, struct arena *arena,
-				   struct object *object, struct failure *reterr);
-
-int volume_group_snapshot_validate(const struct cJSON *tree, struct violations *found);
-int volume_group_snapshot_validate_update(const struct object *old, const struct object *new_object,
-					  struct violations *found);
-int volume_group_snapshot_content_validate(const struct cJSON *tree, struct violations *found);
-int volume_group_snapshot_content_validate_update(const struct object *old,
-						  const struct object *new_object,
-						  struct violations *found);
-
-int lease_validate(const struct cJSON *tree, struct violations *found);
-
-int cluster_trust_bundle_validate(const struct cJSON *tree, struct violations *found);
-int cluster_trust_bundle_validate_update(const struct object *old, const struct object *new_object,
-					 struct violations *found);
-int cluster_trust_bundle_decode(const struct cJSON *tree, struct arena *arena,
-				struct object *object, struct failure *reterr);
-
-int volume_attributes_class_validate(const struct cJSON *tree, struct violations *found);
-int volume_attributes_class_validate_update(const struct object *old,
-					    const struct object *new_object,
-					    struct violations *found);
+/* What no update may change. */
+extern const struct fixed_field csi_driver_fixed[], storage_class_fixed[],
+	csi_storage_capacity_fixed[], volume_snapshot_fixed[], volume_attachment_fixed[],
+	volume_group_snapshot_fixed[], volume_group_snapshot_content_fixed[],
+	volume_attributes_class_fixed[], secret_fixed[], volume_snapshot_content_fixed[];
 
 /* kubectl's columns; columns.c, columns_cluster.c, columns_storage.c. */
 extern const struct table_column pod_columns[], persistent_volume_columns[], claim_columns[],
@@ -146,22 +62,22 @@ extern const struct table_column pod_columns[], persistent_volume_columns[], cla
 
 /* May a claim ask for more than it did: Kubernetes' admission of resizes; pure. */
 
-/* @storage_class: of @old; NULL: none. Return: 0; -EINVAL. */
-int claim_check_expand(const struct persistent_volume_claim *old,
-		       const struct persistent_volume_claim *proposed,
-		       const struct object *storage_class, struct violations *found);
+/* @storage_class: of @old; NULL: none. Return: as in field.h. */
+bool claim_check_expand(const struct persistent_volume_claim *old,
+			const struct persistent_volume_claim *proposed,
+			const struct object *storage_class, struct violations *found);
 
 /* ---- claim.c ---- */
 
 /* Does a bound claim keep its volume? claim_validate_update() lets it have the one that a move
- * made, which only podvold itself may give it. Return: 0; -EINVAL. */
-int claim_check_rebound(const struct object *old, const struct object *new_object,
-			struct violations *found);
+ * made, which only podvold itself may give it. Return: as in field.h. */
+bool claim_check_rebound(const struct object *old, const struct object *new_object,
+			 struct violations *found);
 
 /* ---- csi.c: the rule for names of CSI drivers, which many kinds hold ---- */
 
 /* At most 63 bytes, a subdomain but for upper case letters. Absent: required. */
-int csi_driver_name_validate(const char *name, const struct field *field, struct violations *found);
+bool csi_driver_name_validate(const struct field *driver);
 
 /* ---- data_source.c ---- */
 
@@ -172,8 +88,7 @@ int csi_driver_name_validate(const char *name, const struct field *field, struct
 /* Whichever of the two is missing is made from the other, as the API machinery does; a source of
  * another namespace has no place in dataSource. Return: 0 or -ENOMEM. */
 int data_source_set_defaults(struct cJSON *spec);
-int data_source_validate(const struct cJSON *spec, const struct field *field,
-			 struct violations *found);
+bool data_source_validate(const struct field *spec);
 struct data_source data_source_decode(const struct cJSON *spec, struct arena *arena);
 
 /* ---- entries.c ---- */
@@ -183,12 +98,19 @@ struct data_source data_source_decode(const struct cJSON *spec, struct arena *ar
 enum { ENTRIES_BYTES_MAX = 1024 * 1024 }; /* of one object, decoded */
 
 /* Keys that can be file names: alphanumeric, '-', '_' and '.', not beginning with "..". */
-int entries_check_keys(const struct cJSON *map, const struct field *field,
-		       struct violations *found);
+bool entries_check_keys(const struct field *map);
 
 /* Bytes of all values; @are_base64: as which they are written. */
 size_t entries_bytes(const struct cJSON *map, bool are_base64);
 
 /* Once immutable: the flag and these members, ended by NULL, are what they were. */
-int entries_check_update(const struct object *old, const struct object *new_object,
-			 const char *const *members, struct violations *found);
+bool entries_check_update(const struct object *old, const struct object *new_object,
+			  const char *const *members, struct violations *found);
+
+/* ---- snapshot.c: what groups have in common with it ---- */
+
+/* Exactly one of two members is set. @counts_empty: also by "". */
+bool snapshot_check_source(const struct field *source, const char *one, const char *other,
+			   bool counts_empty);
+/* Absent, or not "". */
+bool snapshot_check_class_name(const struct field *name);

@@ -41,78 +41,58 @@ static bool is_path_safe(const char *uid)
 	       *uid != '.';
 }
 
-static int check_annotations(const struct cJSON *annotations, const struct field *field,
-			     struct violations *found)
+static bool check_annotations(const struct field *annotations)
 {
 	size_t bytes = 0;
 
-	JSON_FOREACH (item, annotations)
+	JSON_FOREACH (item, annotations->item)
 		bytes += strlen(json_key(item)) + strlen(json_string(item, ""));
-	if (bytes > ANNOTATIONS_BYTES_MAX)
-		return field_invalid(field, "", "may not be more than 262144 bytes", found);
-	return 0;
+	return bytes <= ANNOTATIONS_BYTES_MAX ||
+	       field_invalid(annotations, "", "may not be more than 262144 bytes");
 }
 
-static int check_resource_version(const char *text, const struct field *field,
-				  struct violations *found)
+static bool check_resource_version(const struct field *version)
 {
-	char *end;
+	const char *text = field_text(version);
 
 	errno = 0;
-	(void) strtoull(text, &end, 10);
-	if (text[strspn(text, "0123456789")] != '\0' || errno != 0)
-		return field_invalid(field, text, "must be a number", found);
-	return 0;
+	(void) strtoull(text, NULL, 10);
+	return (text[strspn(text, "0123456789")] == '\0' && errno == 0) ||
+	       field_invalid(version, text, "must be a number");
 }
 
 /* "example.com:foo:name": each part as a name of its own. */
-static int check_name(const struct kind_row *row, const char *name, const struct field *field,
-		      struct violations *found)
+static bool check_name(const struct kind_row *row, const struct field *name)
 {
-	int r = 0;
-
-	if (!row->has_signer_name || strlen(name) > NAME_BYTES_MAX)
-		return field_check_subdomain(field, name, found);
-	for (const char *at = name; at && r == 0;) {
+	if (!row->has_signer_name || strlen(field_text(name)) > NAME_BYTES_MAX)
+		return field_check_subdomain(name);
+	for (const char *at = field_text(name); at;) {
 		size_t length = strcspn(at, ":");
 		char part[NAME_BYTES_MAX + 1];
 
 		(void) snprintf(part, sizeof(part), "%.*s", (int) length, at);
-		r = field_check_subdomain(field, part, found);
+		if (!field_check_subdomain_in(name, part))
+			return false;
 		at = at[length] ? at + length + 1 : NULL;
 	}
-	return r;
+	return true;
 }
 
-int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
-		      struct violations *found)
+bool metadata_validate(const struct kind_row *row, const struct field *metadata)
 {
-	const struct cJSON *metadata = json_get(tree, "metadata");
-	const struct field *field = FIELD(NULL, "metadata");
-	const char *name = json_text(metadata, "name");
-	const char *uid = json_text(metadata, "uid");
-	int r;
+	const struct field *name = FIELD(metadata, "name"), *uid = FIELD(metadata, "uid");
 
 	assert(row);
-	if (*name == '\0')
-		return field_required(FIELD(field, "name"), "name is required", found);
-	r = check_name(row, name, FIELD(field, "name"), found);
-	if (r == 0 && row->namespaced)
-		r = field_check_label(FIELD(field, "namespace"), json_text(metadata, "namespace"),
-				      found);
-	if (r == 0 && !is_path_safe(uid))
-		r = field_invalid(
-			FIELD(field, "uid"), uid,
-			"must be at most 128 of the characters A-Z, a-z, 0-9, '-', '_' and '.', "
-			"not beginning with '.'",
-			found);
-	if (r == 0)
-		r = check_annotations(json_get(metadata, "annotations"),
-				      FIELD(field, "annotations"), found);
-	if (r == 0)
-		r = check_resource_version(json_text(metadata, "resourceVersion"),
-					   FIELD(field, "resourceVersion"), found);
-	return r;
+	if (*field_text(name) == '\0')
+		return field_required(name, "name is required");
+	return check_name(row, name) &&
+	       (!row->namespaced || field_check_label(FIELD(metadata, "namespace"))) &&
+	       (is_path_safe(field_text(uid)) ||
+		field_invalid(uid, field_text(uid),
+			      "must be at most 128 of the characters A-Z, a-z, 0-9, '-', '_' and "
+			      "'.', not beginning with '.'")) &&
+	       check_annotations(FIELD(metadata, "annotations")) &&
+	       check_resource_version(FIELD(metadata, "resourceVersion"));
 }
 
 /* The text that was decoded before stays where it is the same. */

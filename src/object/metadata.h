@@ -11,9 +11,8 @@
 
 /* "default" for the namespace where a kind has one; none where it has not. Return: 0 or -ENOMEM. */
 int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree);
-/* Names, labels, annotations and owners by Kubernetes' rules. Return: 0; -EINVAL; -ENOMEM. */
-int metadata_validate(const struct kind_row *row, const struct cJSON *tree,
-		      struct violations *found);
+/* Names, labels, annotations and owners by Kubernetes' rules. Return: as in field.h. */
+bool metadata_validate(const struct kind_row *row, const struct field *metadata);
 /* Of a valid tree; texts live in @arena, which is marked exhausted without memory. */
 void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret);
 /* Only what the store sets: uid, versions and times; @meta has what was decoded before. */

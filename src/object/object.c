@@ -18,6 +18,7 @@
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
 #include "object/schema/violation.h"
+#include "object/update.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -118,29 +119,27 @@ static int find_kind(const struct cJSON *tree, const struct kind_row **ret, stru
 }
 
 /* Defaults, and the rules for metadata. */
-static int complete_metadata(const struct kind_row *row, struct cJSON *tree,
-			     struct violations *found)
+static bool complete_metadata(const struct kind_row *row, struct cJSON *tree,
+			      struct violations *found)
 {
 	int r = metadata_set_defaults(row, tree);
 
 	if (r == 0 && row->set_defaults)
 		r = row->set_defaults(tree);
-	return r < 0 ? violations_broken(found, r) : metadata_validate(row, tree, found);
+	return r < 0 ? violations_broken(found, r)
+		     : metadata_validate(row, FIELD(FIELD_ROOT(tree, found), "metadata"));
 }
 
-/* After a field of a wrong type nothing else is looked at: the rules rely on types. */
-static int complete(const struct kind_row *row, struct cJSON *tree, struct violations *found)
+/* After a field of a wrong type nothing else is looked at: the rules rely on types. Return: nothing
+ * is wrong with it. */
+static bool complete(const struct kind_row *row, struct cJSON *tree, struct violations *found)
 {
-	int r;
+	const struct field *object = FIELD_ROOT(tree, found);
 
 	found->is_secret = row->secret;
-	r = schema_apply(row->schema, tree, NULL, found);
-	if (r < 0 || found->count > 0)
-		return r < 0 ? r : -EINVAL;
-	r = complete_metadata(row, tree, found);
-	if (r == 0 && row->validate)
-		r = row->validate(tree, found);
-	return r == 0 && found->count > 0 ? -EINVAL : r;
+	return schema_apply(row->schema, object) && found->count == 0 &&
+	       complete_metadata(row, tree, found) && (!row->validate || row->validate(object)) &&
+	       found->count == 0;
 }
 
 /* With room for what is to be decoded; NULL: no memory. */
@@ -259,7 +258,7 @@ static int from_tree(struct cJSON *tree, bool is_proposal, const struct object *
 	if (r < 0)
 		return r;
 	violations_init(&found, false);
-	if (complete(row, tree, &found) < 0)
+	if (!complete(row, tree, &found))
 		return violations_to_failure(&found, reterr);
 	return print_and_build(row, tree, is_proposal, ret, reterr);
 }
@@ -409,13 +408,10 @@ int object_violations(const struct cJSON *tree, struct violations *ret)
 int object_update_violations(const struct object *old, const struct object *new_object,
 			     struct violations *ret)
 {
-	const struct kind_row *row = kind_row(old->kind);
-
-	assert(old->kind == new_object->kind);
 	violations_init(ret, true);
-	ret->is_secret = row->secret;
-	if (row->validate_update && !object_content_is_same(old, new_object))
-		(void) row->validate_update(old, new_object, ret);
+	ret->is_secret = kind_row(old->kind)->secret;
+	if (!object_content_is_same(old, new_object))
+		(void) update_check(old, new_object, ret);
 	return ret->error;
 }
 
@@ -507,14 +503,12 @@ static int from_checked_tree(const struct kind_row *row, struct cJSON *tree,
 			     const struct object **ret, struct failure *reterr)
 {
 	struct violations found;
-	int r;
 
 	if (json_is_lost(tree))
 		return failed(reterr, -ENOMEM, "cannot make an object");
 	violations_init(&found, false);
 	found.is_secret = row->secret;
-	r = complete_metadata(row, tree, &found);
-	if (r < 0 || found.count > 0)
+	if (!complete_metadata(row, tree, &found))
 		return violations_to_failure(&found, reterr);
 	return print_and_build(row, tree, true, ret, reterr);
 }

@@ -5,6 +5,7 @@
 #include "object/update.h"
 
 #include "object/build.h"
+#include "object/kind.h"
 #include "object/schema/field.h"
 
 #include <assert.h>
@@ -43,29 +44,34 @@ int update_is_same(const struct update_member *pair,
 	return r;
 }
 
-static int check_field(const struct cJSON *before, const struct cJSON *now,
-		       const struct fixed_field *fixed, struct violations *found)
-{
-	const char *text = fixed->text ? fixed->text : "field is immutable";
-
-	if (json_equal(before, now))
-		return 0;
-	if (fixed->type == VIOLATION_FORBIDDEN)
-		return field_forbidden(FIELD(NULL, fixed->path), text, found);
-	return field_invalid(FIELD(NULL, fixed->path), json_string(now, NULL), text, found);
-}
-
-int update_check_fixed(const struct object *old, const struct object *new_object,
-		       const struct fixed_field *fixed, struct violations *found)
+bool update_check_fixed(const struct object *old, const struct object *new_object,
+			const struct fixed_field *fixed, struct violations *found)
 {
 	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
-	int r = 0;
 
 	assert(fixed);
 	if (!before || !now)
 		return violations_broken(found, -ENOMEM);
-	for (; fixed->path && r == 0; fixed++)
-		r = check_field(json_get_path(before, fixed->path), json_get_path(now, fixed->path),
-				fixed, found);
-	return r;
+	for (; fixed->path; fixed++) {
+		const struct field *at = FIELD(FIELD_ROOT(now, found), fixed->path);
+		const char *text = fixed->text ? fixed->text : "field is immutable";
+
+		if (json_equal(json_get_path(before, fixed->path), at->item))
+			continue;
+		if (!(fixed->type == VIOLATION_FORBIDDEN
+			      ? field_forbidden(at, text)
+			      : field_invalid(at, json_string(at->item, NULL), text)))
+			return false;
+	}
+	return true;
+}
+
+bool update_check(const struct object *old, const struct object *new_object,
+		  struct violations *found)
+{
+	const struct kind_row *row = kind_row(old->kind);
+
+	assert(old->kind == new_object->kind);
+	return (!row->fixed || update_check_fixed(old, new_object, row->fixed, found)) &&
+	       (!row->validate_update || row->validate_update(old, new_object, found));
 }

@@ -40,6 +40,10 @@ struct fixed_field {
 	const char *text; /* NULL: "field is immutable" */
 };
 
-/* Notes each of @fixed (ended by a NULL path) that differs. Return: 0; -EINVAL; -ENOMEM. */
-int update_check_fixed(const struct object *old, const struct object *new_object,
-		       const struct fixed_field *fixed, struct violations *found);
+/* Notes each of @fixed (ended by a NULL path) that differs. Return: as in field.h. */
+bool update_check_fixed(const struct object *old, const struct object *new_object,
+			const struct fixed_field *fixed, struct violations *found);
+
+/* All that its kind says of an update. Return: as in field.h. */
+bool update_check(const struct object *old, const struct object *new_object,
+		  struct violations *found);

@@ -26,10 +26,9 @@ void manifest_note_name(struct manifest_note *note, const struct document *docum
 	bool is_secret = strcmp(document->kind, kind_row(KIND_SECRET)->name) == 0;
 
 	memcpy(note->kind, document->kind, sizeof(note->kind));
-	if (!is_secret ||
-	    field_check_label(FIELD(NULL, "namespace"), document->name_space, NULL) == 0)
+	if (!is_secret || field_is_label(document->name_space))
 		memcpy(note->name_space, document->name_space, sizeof(note->name_space));
-	if (!is_secret || field_check_subdomain(FIELD(NULL, "name"), document->name, NULL) == 0)
+	if (!is_secret || field_is_subdomain(document->name))
 		memcpy(note->name, document->name, sizeof(note->name));
 }
 

@@ -9,8 +9,6 @@
 #include "object/schema/schemas.h"
 #include "object/update.h"
 
-#include <assert.h>
-
 /* clang-format off */
 const struct schema volume_attributes_class_schema = SCHEMA_OF(SCHEMA_STORAGE, "VolumeAttributesClass", NULL,
 	SCHEMA_HEAD,
@@ -19,30 +17,18 @@ const struct schema volume_attributes_class_schema = SCHEMA_OF(SCHEMA_STORAGE, "
 );
 /* clang-format on */
 
-int volume_attributes_class_validate(const struct cJSON *tree, struct violations *found)
+bool volume_attributes_class_validate(const struct field *class)
 {
-	int r;
+	const struct field *parameters = FIELD(class, "parameters");
 
-	assert(tree);
-	r = csi_driver_name_validate(json_text(tree, "driverName"), FIELD(NULL, "driverName"),
-				     found);
-	if (r == 0 && json_count(json_get(tree, "parameters")) == 0)
-		r = field_required(FIELD(NULL, "parameters"),
-				   "must contain at least one key/value pair", found);
-	return r;
+	return csi_driver_name_validate(FIELD(class, "driverName")) &&
+	       (json_count(parameters->item) > 0 ||
+		field_required(parameters, "must contain at least one key/value pair"));
 }
 
 /* Volumes were changed by these: other parameters need another class. */
-int volume_attributes_class_validate_update(const struct object *old,
-					    const struct object *new_object,
-					    struct violations *found)
-{
-	static const struct fixed_field fixed[] = {
-		{ "driverName", VIOLATION_FORBIDDEN, "updates to driverName are forbidden." },
-		{ "parameters", VIOLATION_FORBIDDEN, "updates to parameters are forbidden." },
-		{ 0 },
-	};
-
-	assert(old->kind == KIND_VOLUME_ATTRIBUTES_CLASS && new_object->kind == old->kind);
-	return update_check_fixed(old, new_object, fixed, found);
-}
+const struct fixed_field volume_attributes_class_fixed[] = {
+	{ "driverName", VIOLATION_FORBIDDEN, "updates to driverName are forbidden." },
+	{ "parameters", VIOLATION_FORBIDDEN, "updates to parameters are forbidden." },
+	{ 0 },
+};

@@ -66,28 +66,22 @@ unsigned int access_modes_decode(const struct cJSON *modes)
 }
 
 /* Only one pod may have it, or several nodes: both at once cannot be kept. */
-static int check_access_modes(const struct cJSON *modes, const struct field *field,
-			      struct violations *found)
+static bool check_access_modes(const struct field *modes)
 {
 	const char *names[ARRAY_SIZE(access_mode_table) + 1] = { 0 };
-	unsigned int set = access_modes_decode(modes);
-	size_t index = 0;
+	unsigned int set = access_modes_decode(modes->item);
 
 	for (size_t i = 0; i < ARRAY_SIZE(access_mode_table); i++)
 		names[i] = access_mode_table[i].name;
-	if (json_count(modes) == 0)
-		return field_required(field, "at least 1 access mode is required", found);
-	JSON_FOREACH (item, modes) {
-		int r = field_check_one_of(FIELD_AT(field, index++), json_string(item, ""), names,
-					   false, found);
-
-		if (r < 0)
-			return r;
-	}
+	if (json_count(modes->item) == 0)
+		return field_required(modes, "at least 1 access mode is required");
+	FIELD_FOREACH (at, modes)
+		if (!field_check_one_of(&at, names, false))
+			return false;
 	if ((set & ACCESS_READ_WRITE_ONCE_POD) && set != ACCESS_READ_WRITE_ONCE_POD)
-		return field_forbidden(
-			field, "may not use ReadWriteOncePod with other access modes", found);
-	return 0;
+		return field_forbidden(modes,
+				       "may not use ReadWriteOncePod with other access modes");
+	return true;
 }
 
 enum volume_mode volume_mode_decode(const struct cJSON *mode)
@@ -111,20 +105,14 @@ const char *volume_mode_name(enum volume_mode mode)
 	return names[mode];
 }
 
-int volume_common_validate(const struct cJSON *spec, const struct field *field,
-			   struct violations *found)
+bool volume_common_validate(const struct field *spec)
 {
 	static const char *const modes[] = { "Block", "Filesystem", NULL };
-	const char *class = json_text(spec, "storageClassName");
-	int r;
+	const struct field *class = FIELD(spec, "storageClassName");
 
-	r = check_access_modes(json_get(spec, "accessModes"), FIELD(field, "accessModes"), found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(field, "volumeMode"), json_text(spec, "volumeMode"),
-				       modes, true, found);
-	if (r == 0 && *class != '\0')
-		r = field_check_subdomain(FIELD(field, "storageClassName"), class, found);
-	return r;
+	return check_access_modes(FIELD(spec, "accessModes")) &&
+	       field_check_one_of(FIELD(spec, "volumeMode"), modes, true) &&
+	       (*field_text(class) == '\0' || field_check_subdomain(class));
 }
 
 /* An absent one is zero and not set. */
@@ -175,24 +163,16 @@ int claim_spec_set_defaults(struct cJSON *spec)
 	return json_set_string(spec, "volumeMode", "Filesystem");
 }
 
-int claim_spec_validate(const struct cJSON *spec, const struct field *field,
-			struct violations *found)
+bool claim_spec_validate(const struct field *spec)
 {
-	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
-	const struct field *at = FIELD(FIELD(field, "resources"), "requests");
-	int r;
+	const struct field *storage = FIELD_KEY(FIELD(spec, "resources.requests"), "storage");
 
-	r = volume_common_validate(spec, field, found);
-	if (r < 0)
-		return r;
-	if (!json_get(requests, "storage"))
-		return field_required(FIELD_KEY(at, "storage"), "", found);
-	r = field_check_quantity(FIELD_KEY(at, "storage"), json_get(requests, "storage"), true,
-				 found);
-	if (r == 0)
-		r = label_selector_validate(json_get(spec, "selector"), FIELD(field, "selector"),
-					    found);
-	return r < 0 ? r : data_source_validate(spec, field, found);
+	if (!volume_common_validate(spec))
+		return false;
+	if (!storage->item)
+		return field_required(storage, "");
+	return field_check_quantity(storage, true) &&
+	       label_selector_validate(FIELD(spec, "selector")) && data_source_validate(spec);
 }
 
 /* ---- the kind ---- */
@@ -204,25 +184,12 @@ int claim_set_defaults(struct cJSON *tree)
 	return spec ? claim_spec_set_defaults(spec) : -ENOMEM;
 }
 
-static int check_status(const struct cJSON *status, struct violations *found)
+bool claim_validate(const struct field *claim)
 {
-	const struct field *field = FIELD(NULL, "status");
-	int r;
-
-	r = field_check_one_of(FIELD(field, "phase"), json_text(status, "phase"),
-			       phase_names + CLAIM_PENDING, true, found);
-	if (r == 0)
-		r = field_check_quantity(FIELD_KEY(FIELD(field, "capacity"), "storage"),
-					 json_get(json_get(status, "capacity"), "storage"), false,
-					 found);
-	return r;
-}
-
-int claim_validate(const struct cJSON *tree, struct violations *found)
-{
-	int r = claim_spec_validate(json_get(tree, "spec"), FIELD(NULL, "spec"), found);
-
-	return r < 0 ? r : check_status(json_get(tree, "status"), found);
+	return claim_spec_validate(FIELD(claim, "spec")) &&
+	       field_check_one_of(FIELD(claim, "status.phase"), phase_names + CLAIM_PENDING,
+				  true) &&
+	       field_check_quantity(FIELD_KEY(FIELD(claim, "status.capacity"), "storage"), false);
 }
 
 /* What may still be decided after creation: the volume, the class if none was named, a larger
@@ -263,26 +230,25 @@ static bool is_end_of_move(const struct object *old, const struct object *new_ob
 	       strcmp(now->volume_name, claim_move_name(old, name)) == 0;
 }
 
-static int refuse_spec(struct violations *found)
+static bool refuse_spec(struct violations *found)
 {
-	return field_forbidden(FIELD(NULL, "spec"),
+	return field_forbidden(FIELD(FIELD_ROOT(NULL, found), "spec"),
 			       "spec is immutable after creation except resources.requests and "
-			       "volumeAttributesClassName for bound claims",
-			       found);
+			       "volumeAttributesClassName for bound claims");
 }
 
-int claim_check_rebound(const struct object *old, const struct object *new_object,
-			struct violations *found)
+bool claim_check_rebound(const struct object *old, const struct object *new_object,
+			 struct violations *found)
 {
-	return is_end_of_move(old, new_object) ? refuse_spec(found) : 0;
+	return !is_end_of_move(old, new_object) || refuse_spec(found);
 }
 
-int claim_validate_update(const struct object *old, const struct object *new_object,
-			  struct violations *found)
+bool claim_validate_update(const struct object *old, const struct object *new_object,
+			   struct violations *found)
 {
 	const struct persistent_volume_claim *before = old->claim, *now = new_object->claim;
 	const struct field *request =
-		FIELD_KEY(FIELD(FIELD(FIELD(NULL, "spec"), "resources"), "requests"), "storage");
+		FIELD_KEY(FIELD(FIELD_ROOT(NULL, found), "spec.resources.requests"), "storage");
 	cleanup_update_member struct update_member pair;
 	bool same = false;
 	int r = update_member_init(&pair, old, new_object, "spec");
@@ -296,9 +262,8 @@ int claim_validate_update(const struct object *old, const struct object *new_obj
 		return refuse_spec(found);
 	if (quantity_compare(&now->request, &before->request) < 0 &&
 	    quantity_compare(&now->request, &before->status_capacity) < 0)
-		return field_forbidden(request, "field can not be less than status.capacity",
-				       found);
-	return 0;
+		return field_forbidden(request, "field can not be less than status.capacity");
+	return true;
 }
 
 bool has_finalizer(const struct cJSON *metadata, const char *name)

@@ -9,23 +9,22 @@
 
 #include <assert.h>
 
-int claim_check_expand(const struct persistent_volume_claim *old,
-		       const struct persistent_volume_claim *proposed,
-		       const struct object *storage_class, struct violations *found)
+bool claim_check_expand(const struct persistent_volume_claim *old,
+			const struct persistent_volume_claim *proposed,
+			const struct object *storage_class, struct violations *found)
 {
 	const struct field *request =
-		FIELD_KEY(FIELD(FIELD(FIELD(NULL, "spec"), "resources"), "requests"), "storage");
+		FIELD_KEY(FIELD(FIELD_ROOT(NULL, found), "spec.resources.requests"), "storage");
 
 	assert(old && proposed && found);
 	if (quantity_compare(&proposed->request, &old->request) <= 0)
-		return 0;
+		return true;
 	if (old->phase != CLAIM_BOUND)
-		return field_forbidden(
-			request, "Only bound persistent volume claims can be expanded", found);
+		return field_forbidden(request,
+				       "Only bound persistent volume claims can be expanded");
 	if (!storage_class || !storage_class->storage_class->allow_volume_expansion)
 		return field_forbidden(request,
 				       "only dynamically provisioned pvc can be resized and the "
-				       "storageclass that provisions the pvc must support resize",
-				       found);
-	return 0;
+				       "storageclass that provisions the pvc must support resize");
+	return true;
 }

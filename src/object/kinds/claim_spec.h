@@ -10,12 +10,10 @@
 #include "object/schema/field.h"
 
 int claim_spec_set_defaults(struct cJSON *spec);
-int claim_spec_validate(const struct cJSON *spec, const struct field *field,
-			struct violations *found);
+bool claim_spec_validate(const struct field *spec);
 
 /* spec.accessModes, spec.volumeMode and spec.storageClassName, of claims and volumes alike. */
-int volume_common_validate(const struct cJSON *spec, const struct field *field,
-			   struct violations *found);
+bool volume_common_validate(const struct field *spec);
 /* 0: absent, or an unknown name. */
 enum access_mode access_mode_decode(const struct cJSON *mode);
 unsigned int access_modes_decode(const struct cJSON *modes);

@@ -12,7 +12,6 @@
 #include "object/schema/field.h"
 #include "object/schema/schemas.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { TRUST_BUNDLE_BYTES_MAX = 1024 * 1024, SIGNER_NAME_BYTES_MAX = 571 };
@@ -33,60 +32,60 @@ const struct schema cluster_trust_bundle_schema = SCHEMA_OF(SCHEMA_CERTIFICATES,
 /* ---- rules ---- */
 
 /* "domain/path", each a subdomain. */
-static int check_signer(const char *signer, const struct field *field, struct violations *found)
+static bool check_signer(const struct field *field)
 {
-	const char *slash = strchr(signer, '/');
-	cleanup_free char *domain = NULL;
-	int r;
+	const char *signer = field_text(field), *slash = strchr(signer, '/');
+	char domain[SIGNER_NAME_BYTES_MAX + 1];
 
 	if (strlen(signer) > SIGNER_NAME_BYTES_MAX)
-		return field_too_long(field, "may not be more than 571 bytes", found);
+		return field_too_long(field, "may not be more than 571 bytes");
 	if (!slash || slash == signer || slash[1] == '\0')
 		return field_invalid(field, signer,
 				     "must be a fully qualified domain and path of the form "
-				     "'example.com/signer-name'",
-				     found);
-	domain = strndup(signer, (size_t) (slash - signer));
-	if (!domain)
-		return -ENOMEM;
-	r = field_check_subdomain(field, domain, found);
-	return r < 0 ? r : field_check_subdomain(field, slash + 1, found);
+				     "'example.com/signer-name'");
+	(void) snprintf(domain, sizeof(domain), "%.*s", (int) (slash - signer), signer);
+	return field_check_subdomain_in(field, domain) &&
+	       field_check_subdomain_in(field, slash + 1);
 }
 
-static int check_name(const char *name, const char *signer, struct violations *found)
+/* "example.com:foo:NAME" of signer "example.com/foo". */
+static bool is_named_after(const char *name, const char *signer)
 {
-	const struct field *field = FIELD(FIELD(NULL, "metadata"), "name");
-	cleanup_free char *prefix = strdup(signer);
-	size_t length = strlen(signer);
+	size_t domain = strcspn(signer, "/"), length = strlen(signer);
 
-	if (!prefix)
-		return -ENOMEM;
-	if (length == 0)
-		return strchr(name, ':') ? field_invalid(field, name,
-							 "ClusterTrustBundle without signer name "
-							 "must not have \":\" in its name",
-							 found)
-					 : 0;
-	prefix[strcspn(prefix, "/")] = ':';
-	if (strncmp(name, prefix, length) != 0 || name[length] != ':' || name[length + 1] == '\0')
-		return field_invalid(field, name,
-				     "ClusterTrustBundle for a signer must be named with the "
-				     "signer, ':' in place of '/', and ':' as prefix",
-				     found);
-	return 0;
+	return strncmp(name, signer, domain) == 0 &&
+	       (domain == length ||
+		(name[domain] == ':' &&
+		 strncmp(name + domain + 1, signer + domain + 1, length - domain - 1) == 0)) &&
+	       name[length] == ':' && name[length + 1] != '\0';
+}
+
+static bool check_name(const struct field *field, const char *signer)
+{
+	const char *name = field_text(field);
+
+	if (*signer == '\0')
+		return !strchr(name, ':') ||
+		       field_invalid(field, name,
+				     "ClusterTrustBundle without signer name must not have \":\" "
+				     "in its name");
+	return is_named_after(name, signer) ||
+	       field_invalid(field, name,
+			     "ClusterTrustBundle for a signer must be named with the signer, ':' "
+			     "in place of '/', and ':' as prefix");
 }
 
 /* The bytes are not shown again: they would be unreadable in a message. */
-static int check_bundle(const char *pem, const struct field *field, struct violations *found)
+static bool check_bundle(const struct field *bundle)
 {
 	struct certificate_list list = { .certificates = NULL };
 	struct failure why = { .error = 0 };
 	size_t count;
 	int r;
 
-	if (strlen(pem) > TRUST_BUNDLE_BYTES_MAX)
-		return field_too_long(field, "may not be more than 1048576 bytes", found);
-	r = certificates_add(&list, pem, &why);
+	if (strlen(field_text(bundle)) > TRUST_BUNDLE_BYTES_MAX)
+		return field_too_long(bundle, "may not be more than 1048576 bytes");
+	r = certificates_add(&list, field_text(bundle), &why);
 	for (size_t i = 0; i < list.count && r == 0; i++)
 		if (!certificate_is_authority(&list.certificates[i]))
 			r = failed_plain(&why, -EINVAL, "entry %zu does not have the CA bit set",
@@ -99,37 +98,27 @@ static int check_bundle(const char *pem, const struct field *field, struct viola
 		r = failed_plain(&why, -EINVAL, "duplicate trust anchor");
 	certificates_done(&list);
 	if (r == -ENOMEM)
-		return r;
-	return r < 0 ? field_invalid(field, "<value omitted>", why.text, found) : 0;
+		return violations_broken(bundle->found, r);
+	return r == 0 || field_invalid(bundle, "<value omitted>", why.text);
 }
 
-int cluster_trust_bundle_validate(const struct cJSON *tree, struct violations *found)
+bool cluster_trust_bundle_validate(const struct field *bundle)
 {
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct field *field = FIELD(NULL, "spec");
-	const char *signer = json_text(spec, "signerName");
-	int r = 0;
+	const struct field *signer = FIELD(bundle, "spec.signerName");
 
-	assert(tree);
-	if (*signer)
-		r = check_signer(signer, FIELD(field, "signerName"), found);
-	if (r == 0)
-		r = check_name(json_text_at(tree, "metadata.name"), signer, found);
-	if (r == 0)
-		r = check_bundle(json_text(spec, "trustBundle"), FIELD(field, "trustBundle"),
-				 found);
-	return r;
+	return (*field_text(signer) == '\0' || check_signer(signer)) &&
+	       check_name(FIELD(bundle, "metadata.name"), field_text(signer)) &&
+	       check_bundle(FIELD(bundle, "spec.trustBundle"));
 }
 
-int cluster_trust_bundle_validate_update(const struct object *old, const struct object *new_object,
-					 struct violations *found)
+bool cluster_trust_bundle_validate_update(const struct object *old, const struct object *new_object,
+					  struct violations *found)
 {
 	const char *now = new_object->cluster_trust_bundle->signer_name;
 
-	if (strcmp(old->cluster_trust_bundle->signer_name, now) == 0)
-		return 0;
-	return field_invalid(FIELD(FIELD(NULL, "spec"), "signerName"), now, "field is immutable",
-			     found);
+	return strcmp(old->cluster_trust_bundle->signer_name, now) == 0 ||
+	       field_invalid(FIELD(FIELD_ROOT(NULL, found), "spec.signerName"), now,
+			     "field is immutable");
 }
 
 /* ---- decoding ---- */

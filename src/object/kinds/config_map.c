@@ -7,8 +7,6 @@
 #include "object/kinds.h"
 #include "object/schema/schemas.h"
 
-#include <assert.h>
-
 /* clang-format off */
 const struct schema config_map_schema = SCHEMA("ConfigMap", NULL,
 	SCHEMA_HEAD,
@@ -18,41 +16,31 @@ const struct schema config_map_schema = SCHEMA("ConfigMap", NULL,
 );
 /* clang-format on */
 
-static int check_twice(const struct cJSON *tree, struct violations *found)
+static bool check_twice(const struct field *data, const struct field *bytes)
 {
-	const struct cJSON *bytes = json_get(tree, "binaryData");
+	FIELD_FOREACH (at, bytes) {
+		const struct field *text = FIELD_KEY(data, at.name);
 
-	JSON_FOREACH (item, bytes) {
-		const char *key = json_key(item);
-		int r = 0;
-
-		if (json_get(json_get(tree, "data"), key))
-			r = field_invalid(FIELD_KEY(FIELD(NULL, "data"), key), key,
-					  "duplicate of key present in binaryData", found);
-		if (r < 0)
-			return r;
+		if (text->item &&
+		    !field_invalid(text, at.name, "duplicate of key present in binaryData"))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
-int config_map_validate(const struct cJSON *tree, struct violations *found)
+bool config_map_validate(const struct field *map)
 {
-	const struct cJSON *data = json_get(tree, "data"), *bytes = json_get(tree, "binaryData");
-	int r;
+	const struct field *data = FIELD(map, "data"), *bytes = FIELD(map, "binaryData");
 
-	assert(tree);
-	r = entries_check_keys(data, FIELD(NULL, "data"), found);
-	if (r == 0)
-		r = entries_check_keys(bytes, FIELD(NULL, "binaryData"), found);
-	if (r == 0)
-		r = check_twice(tree, found);
-	if (r == 0 && entries_bytes(data, false) + entries_bytes(bytes, true) > ENTRIES_BYTES_MAX)
-		r = field_too_long(FIELD(NULL, ""), "may not be more than 1048576 bytes", found);
-	return r;
+	if (!entries_check_keys(data) || !entries_check_keys(bytes) || !check_twice(data, bytes))
+		return false;
+	return entries_bytes(data->item, false) + entries_bytes(bytes->item, true) <=
+		       ENTRIES_BYTES_MAX ||
+	       field_too_long(map, "may not be more than 1048576 bytes");
 }
 
-int config_map_validate_update(const struct object *old, const struct object *new_object,
-			       struct violations *found)
+bool config_map_validate_update(const struct object *old, const struct object *new_object,
+				struct violations *found)
 {
 	static const char *const entries[] = { "data", "binaryData", NULL };
 

@@ -76,18 +76,19 @@ const struct schema csi_storage_capacity_schema = SCHEMA_OF(SCHEMA_STORAGE, "CSI
 );
 /* clang-format on */
 
-int csi_driver_name_validate(const char *name, const struct field *field, struct violations *found)
+bool csi_driver_name_validate(const struct field *driver)
 {
+	const char *name = field_text(driver);
 	char lower[DRIVER_NAME_BYTES];
 	size_t length = strlen(name);
 
 	if (length == 0)
-		return field_required(field, "", found);
+		return field_required(driver, "");
 	if (length >= sizeof(lower))
-		return field_too_long(field, "may not be more than 63 bytes", found);
+		return field_too_long(driver, "may not be more than 63 bytes");
 	for (size_t i = 0; i <= length; i++)
 		lower[i] = (char) tolower((unsigned char) name[i]);
-	return field_check_subdomain(field, lower, found);
+	return field_check_subdomain_in(driver, lower);
 }
 
 /* ---- CSIDriver ---- */
@@ -120,69 +121,42 @@ int csi_driver_set_defaults(struct cJSON *tree)
 	return r;
 }
 
-static int check_tokens(const struct cJSON *list, const struct field *field,
-			struct violations *found)
+static bool check_token(const struct field *token)
 {
-	cleanup_name_index struct name_index audiences = { 0 };
-	const struct name_entry *again;
-	size_t index = 0;
-	int r = 0;
-
-	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
-		r = field_check_range(FIELD(FIELD_AT(field, index++), "expirationSeconds"),
-				      json_get(item, "expirationSeconds"), TOKEN_SECONDS_LEAST,
-				      INT64_C(1) << 32, found);
-	if (r < 0)
-		return r;
-	if (name_index_init(&audiences, list, "audience") < 0)
-		return violations_broken(found, -ENOMEM);
-	again = name_index_duplicate(&audiences);
-	return again ? field_duplicate(FIELD(FIELD_AT(field, again->position), "audience"),
-				       again->name, found)
-		     : 0;
+	return field_check_range(FIELD(token, "expirationSeconds"), TOKEN_SECONDS_LEAST,
+				 INT64_C(1) << 32);
 }
 
-int csi_driver_validate(const struct cJSON *tree, struct violations *found)
+static bool check_mode(const struct field *mode)
+{
+	static const char *const modes[] = { "Ephemeral", "Persistent", NULL };
+
+	return field_check_one_of(mode, modes, false);
+}
+
+bool csi_driver_validate(const struct field *driver)
 {
 	static const char *const policies[] = { "File", "None", "ReadWriteOnceWithFSType", NULL };
-	static const char *const modes[] = { "Ephemeral", "Persistent", NULL };
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct cJSON *list = json_get(spec, "volumeLifecycleModes");
-	const struct field *field = FIELD(NULL, "spec");
-	size_t index = 0;
-	int r;
+	const struct field *spec = FIELD(driver, "spec");
+	const struct field *tokens = FIELD(spec, "tokenRequests");
+	const struct field *in_secrets = FIELD(spec, "serviceAccountTokenInSecrets");
 
-	assert(tree);
-	r = csi_driver_name_validate(json_text_at(tree, "metadata.name"),
-				     FIELD(FIELD(NULL, "metadata"), "name"), found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(field, "fsGroupPolicy"),
-				       json_text(spec, "fsGroupPolicy"), policies, true, found);
-	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
-		r = field_check_one_of(FIELD_AT(FIELD(field, "volumeLifecycleModes"), index++),
-				       json_string(item, ""), modes, false, found);
-	if (r == 0 && json_get(spec, "serviceAccountTokenInSecrets") &&
-	    json_count(json_get(spec, "tokenRequests")) == 0)
-		r = field_forbidden(FIELD(field, "serviceAccountTokenInSecrets"),
-				    "has no meaning without tokenRequests", found);
-	if (r == 0)
-		r = check_tokens(json_get(spec, "tokenRequests"), FIELD(field, "tokenRequests"),
-				 found);
-	return r;
+	if (!csi_driver_name_validate(FIELD(driver, "metadata.name")) ||
+	    !field_check_one_of(FIELD(spec, "fsGroupPolicy"), policies, true) ||
+	    !field_check_each(FIELD(spec, "volumeLifecycleModes"), check_mode))
+		return false;
+	if (in_secrets->item && json_count(tokens->item) == 0 &&
+	    !field_forbidden(in_secrets, "has no meaning without tokenRequests"))
+		return false;
+	return field_check_each(tokens, check_token) && field_check_unique(tokens, "audience");
 }
 
 /* Volumes are mounted by these: a change would leave those without an attachment behind. */
-int csi_driver_validate_update(const struct object *old, const struct object *new_object,
-			       struct violations *found)
-{
-	static const struct fixed_field fixed[] = {
-		{ .path = "spec.attachRequired", .type = VIOLATION_INVALID },
-		{ .path = "spec.volumeLifecycleModes", .type = VIOLATION_INVALID },
-		{ 0 },
-	};
-
-	return update_check_fixed(old, new_object, fixed, found);
-}
+const struct fixed_field csi_driver_fixed[] = {
+	{ .path = "spec.attachRequired", .type = VIOLATION_INVALID },
+	{ .path = "spec.volumeLifecycleModes", .type = VIOLATION_INVALID },
+	{ 0 },
+};
 
 static enum fs_group_policy decode_policy(const char *policy)
 {
@@ -244,97 +218,60 @@ int csi_driver_decode(const struct cJSON *tree, struct arena *arena, struct obje
 
 /* ---- CSINode ---- */
 
-static int check_driver(const struct cJSON *driver, const struct field *field,
-			struct violations *found)
+static bool check_driver(const struct field *driver)
 {
-	const char *id = json_text(driver, "nodeID");
-	int64_t count;
-	int r;
+	const struct field *id = FIELD(driver, "nodeID"),
+			   *count = FIELD(driver, "allocatable.count");
+	int64_t number;
 
-	r = csi_driver_name_validate(json_text(driver, "name"), FIELD(field, "name"), found);
-	if (r == 0 && *id == '\0')
-		r = field_required(FIELD(field, "nodeID"), "", found);
-	else if (r == 0 && strlen(id) > NODE_ID_BYTES_MAX)
-		r = field_invalid(FIELD(field, "nodeID"), id, "must be 192 characters or less",
-				  found);
-	if (r == 0 && json_int64(json_get_path(driver, "allocatable.count"), &count) && count < 0)
-		r = field_invalid_number(FIELD(FIELD(field, "allocatable"), "count"), count,
-					 "must be greater than or equal to 0", found);
-	return r;
+	if (!csi_driver_name_validate(FIELD(driver, "name")) || !field_check_present(id))
+		return false;
+	if (strlen(field_text(id)) > NODE_ID_BYTES_MAX &&
+	    !field_invalid(id, field_text(id), "must be 192 characters or less"))
+		return false;
+	return !json_int64(count->item, &number) || number >= 0 ||
+	       field_invalid_number(count, number, "must be greater than or equal to 0");
 }
 
-int csi_node_validate(const struct cJSON *tree, struct violations *found)
+bool csi_node_validate(const struct field *node)
 {
-	const struct cJSON *list = json_get_path(tree, "spec.drivers");
-	const struct field *field = FIELD(FIELD(NULL, "spec"), "drivers");
-	cleanup_name_index struct name_index names = { 0 };
-	const struct name_entry *again;
-	size_t index = 0;
-	int r = 0;
+	const struct field *drivers = FIELD(node, "spec.drivers");
 
-	assert(tree);
-	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
-		r = check_driver(item, FIELD_AT(field, index++), found);
-	if (r < 0)
-		return r;
-	if (name_index_init(&names, list, "name") < 0)
-		return violations_broken(found, -ENOMEM);
-	again = name_index_duplicate(&names);
-	return again ? field_duplicate(FIELD(FIELD_AT(field, again->position), "name"), again->name,
-				       found)
-		     : 0;
+	return field_check_each(drivers, check_driver) && field_check_unique(drivers, "name");
 }
 
 /* Drivers come and go, but one that stays says of itself what it said. */
-int csi_node_validate_update(const struct object *old, const struct object *new_object,
-			     struct violations *found)
+bool csi_node_validate_update(const struct object *old, const struct object *new_object,
+			      struct violations *found)
 {
 	cleanup_json struct cJSON *before = object_tree(old), *now = object_tree(new_object);
 	cleanup_name_index struct name_index index = { 0 };
-	const struct cJSON *list = json_get_path(now, "spec.drivers");
+	const struct field *drivers = FIELD(FIELD_ROOT(now, found), "spec.drivers");
 
 	if (!before || !now ||
 	    name_index_init(&index, json_get_path(before, "spec.drivers"), "name") < 0)
 		return violations_broken(found, -ENOMEM);
-	JSON_FOREACH (item, list) {
+	JSON_FOREACH (item, drivers->item) {
 		const struct name_entry *known = name_index_find(&index, json_text(item, "name"));
 
 		if (known && !json_equal(known->item, item))
-			return field_invalid(FIELD(FIELD(NULL, "spec"), "drivers"), known->name,
-					     "field is immutable", found);
+			return field_invalid(drivers, known->name, "field is immutable");
 	}
-	return 0;
+	return true;
 }
 
 /* ---- CSIStorageCapacity ---- */
 
-int csi_storage_capacity_validate(const struct cJSON *tree, struct violations *found)
+bool csi_storage_capacity_validate(const struct field *capacity)
 {
-	const struct cJSON *topology = json_get(tree, "nodeTopology");
-	int r;
-
-	assert(tree);
-	r = field_check_subdomain(FIELD(NULL, "storageClassName"),
-				  json_text(tree, "storageClassName"), found);
-	if (r == 0)
-		r = field_check_quantity(FIELD(NULL, "capacity"), json_get(tree, "capacity"), false,
-					 found);
-	if (r == 0)
-		r = field_check_quantity(FIELD(NULL, "maximumVolumeSize"),
-					 json_get(tree, "maximumVolumeSize"), false, found);
-	if (r == 0)
-		r = label_selector_validate(topology, FIELD(NULL, "nodeTopology"), found);
-	return r;
+	return field_check_subdomain(FIELD(capacity, "storageClassName")) &&
+	       field_check_quantity(FIELD(capacity, "capacity"), false) &&
+	       field_check_quantity(FIELD(capacity, "maximumVolumeSize"), false) &&
+	       label_selector_validate(FIELD(capacity, "nodeTopology"));
 }
 
-int csi_storage_capacity_validate_update(const struct object *old, const struct object *new_object,
-					 struct violations *found)
-{
-	static const struct fixed_field fixed[] = {
-		{ .path = "nodeTopology", .type = VIOLATION_INVALID },
-		{ .path = "storageClassName", .type = VIOLATION_INVALID },
-		{ 0 },
-	};
-
-	return update_check_fixed(old, new_object, fixed, found);
-}
+const struct fixed_field csi_storage_capacity_fixed[] = {
+	{ .path = "nodeTopology", .type = VIOLATION_INVALID },
+	{ .path = "storageClassName", .type = VIOLATION_INVALID },
+	{ 0 },
+};

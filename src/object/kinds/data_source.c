@@ -43,25 +43,20 @@ int data_source_set_defaults(struct cJSON *spec)
 
 /* ---- validation ---- */
 
-static int check_one(const struct cJSON *source, const struct field *field,
-		     struct violations *found)
+static bool check_one(const struct field *source)
 {
-	const char *group = json_text(source, "apiGroup");
-	const char *kind = json_text(source, "kind");
-	int r = 0;
+	const struct field *kind = FIELD(source, "kind");
+	const char *name = field_text(kind);
 
-	if (!source)
-		return 0;
-	if (*json_text(source, "name") == '\0')
-		r = field_required(FIELD(field, "name"), "", found);
-	if (r == 0 && *kind == '\0')
-		r = field_required(FIELD(field, "kind"), "", found);
-	if (r == 0 && *kind && *group == '\0' && strcmp(kind, "PersistentVolumeClaim") != 0)
-		r = field_invalid(field, kind,
-				  "must be 'PersistentVolumeClaim' when referencing the default "
-				  "apiGroup",
-				  found);
-	return r;
+	if (!source->item)
+		return true;
+	if (!field_check_present(FIELD(source, "name")) || !field_check_present(kind))
+		return false;
+	return !*name || *json_text(source->item, "apiGroup") ||
+	       strcmp(name, "PersistentVolumeClaim") == 0 ||
+	       field_invalid(source, name,
+			     "must be 'PersistentVolumeClaim' when referencing the default "
+			     "apiGroup");
 }
 
 static bool same_member(const struct cJSON *a, const struct cJSON *b, const char *key)
@@ -69,26 +64,22 @@ static bool same_member(const struct cJSON *a, const struct cJSON *b, const char
 	return json_text_is(a, key, json_text(b, key));
 }
 
-int data_source_validate(const struct cJSON *spec, const struct field *field,
-			 struct violations *found)
+bool data_source_validate(const struct field *spec)
 {
-	const struct cJSON *source = json_get(spec, "dataSource");
-	const struct cJSON *reference = json_get(spec, "dataSourceRef");
-	int r = check_one(source, FIELD(field, "dataSource"), found);
+	const struct cJSON *source = json_get(spec->item, "dataSource");
+	const struct cJSON *reference = json_get(spec->item, "dataSourceRef");
 
-	if (r == 0)
-		r = check_one(reference, FIELD(field, "dataSourceRef"), found);
-	if (r < 0 || !source || !reference)
-		return r;
+	if (!check_one(FIELD(spec, "dataSource")) || !check_one(FIELD(spec, "dataSourceRef")))
+		return false;
+	if (!source || !reference)
+		return true;
 	if (json_text(reference, "namespace")[0] != '\0')
-		return field_invalid(field, NULL,
+		return field_invalid(spec, NULL,
 				     "may not specify dataSource when dataSourceRef.namespace is "
-				     "specified",
-				     found);
-	if (!same_member(source, reference, "apiGroup") ||
-	    !same_member(source, reference, "kind") || !same_member(source, reference, "name"))
-		return field_invalid(field, NULL, "must match dataSourceRef", found);
-	return 0;
+				     "specified");
+	return (same_member(source, reference, "apiGroup") &&
+		same_member(source, reference, "kind") && same_member(source, reference, "name")) ||
+	       field_invalid(spec, NULL, "must match dataSourceRef");
 }
 
 /* ---- decoding ---- */

@@ -30,18 +30,15 @@ static const char *wrong_key(const char *key)
 	return strncmp(key, "..", 2) == 0 ? "must not start with '..'" : NULL;
 }
 
-int entries_check_keys(const struct cJSON *map, const struct field *field, struct violations *found)
+bool entries_check_keys(const struct field *map)
 {
-	JSON_FOREACH (item, map) {
-		const char *key = json_key(item), *detail = wrong_key(key);
-		const struct field *entry = FIELD_KEY(field, key);
-		const struct field *shown = found && found->is_secret ? field : entry;
-		int r = detail ? field_invalid(shown, key, detail, found) : 0;
+	FIELD_FOREACH (at, map) {
+		const char *detail = wrong_key(at.name);
 
-		if (r < 0)
-			return r;
+		if (detail && !field_invalid(map->found->is_secret ? map : &at, at.name, detail))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 size_t entries_bytes(const struct cJSON *map, bool are_base64)
@@ -59,11 +56,12 @@ size_t entries_bytes(const struct cJSON *map, bool are_base64)
 	return sum;
 }
 
-int entries_check_update(const struct object *old, const struct object *new_object,
-			 const char *const *members, struct violations *found)
+bool entries_check_update(const struct object *old, const struct object *new_object,
+			  const char *const *members, struct violations *found)
 {
 	static const char detail[] = "field is immutable when `immutable` is set";
 	cleanup_json struct cJSON *before = NULL, *now = NULL, *own = NULL;
+	const struct field *root = FIELD_ROOT(NULL, found);
 	const struct cJSON *immutable;
 	int r = object_member(old, "immutable", &own, &immutable);
 
@@ -71,16 +69,18 @@ int entries_check_update(const struct object *old, const struct object *new_obje
 	if (r < 0)
 		return violations_broken(found, r);
 	if (!json_bool(immutable, false))
-		return 0; /* mostly: neither is parsed */
+		return true; /* mostly: neither is parsed */
 	before = object_tree(old);
 	now = object_tree(new_object);
 	if (!before || !now)
 		return violations_broken(found, -ENOMEM);
-	if (!json_bool(json_get(now, "immutable"), false))
-		r = field_forbidden(FIELD(NULL, "immutable"), detail, found);
-	for (; *members && r == 0; members++) {
-		if (!json_equal(json_get(before, *members), json_get(now, *members)))
-			r = field_forbidden(FIELD(NULL, *members), detail, found);
+	if (!json_bool(json_get(now, "immutable"), false) &&
+	    !field_forbidden(FIELD(root, "immutable"), detail))
+		return false;
+	for (; *members; members++) {
+		if (!json_equal(json_get(before, *members), json_get(now, *members)) &&
+		    !field_forbidden(FIELD(root, *members), detail))
+			return false;
 	}
-	return r;
+	return true;
 }

@@ -8,7 +8,6 @@
 #include "object/schema/field.h"
 #include "object/schema/schemas.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* clang-format off */
@@ -45,46 +44,39 @@ const struct schema event_schema = SCHEMA("Event", NULL,
 enum { EVENT_MESSAGE_MAX = 1024, EVENT_WORD_MAX = 128 };
 
 /* An event stands where its object does; what has no namespace has its events in "default". */
-static int check_namespace(const struct cJSON *tree, bool is_new, struct violations *found)
+static bool check_namespace(const struct field *event, bool is_new)
 {
-	const struct field *field = FIELD(FIELD(NULL, "involvedObject"), "namespace");
-	const char *own = json_text_at(tree, "metadata.namespace");
-	const char *involved = json_text_at(tree, "involvedObject.namespace");
+	const struct field *field = FIELD(event, "involvedObject.namespace");
+	const char *own = json_text_at(event->item, "metadata.namespace");
+	const char *involved = field_text(field);
 
 	if (*involved == '\0' &&
 	    (strcmp(own, "default") == 0 || (is_new && strcmp(own, "kube-system") == 0)))
-		return 0;
-	if (strcmp(own, involved) == 0)
-		return 0;
-	return field_invalid(field, involved, "does not match event.namespace", found);
+		return true;
+	return strcmp(own, involved) == 0 ||
+	       field_invalid(field, involved, "does not match event.namespace");
 }
 
-static int check_word(const struct cJSON *tree, const char *name, struct violations *found)
+static bool check_word(const struct field *word)
 {
-	const char *word = json_text(tree, name);
-
-	if (*word == '\0')
-		return field_required(FIELD(NULL, name), "", found);
-	if (strlen(word) > EVENT_WORD_MAX)
-		return field_invalid(FIELD(NULL, name), "", "can have at most 128 characters",
-				     found);
-	return 0;
+	return field_check_present(word) &&
+	       (strlen(field_text(word)) <= EVENT_WORD_MAX ||
+		field_invalid(word, "", "can have at most 128 characters"));
 }
 
 /* Those with eventTime are of the newer form, of which more is asked. */
-int event_validate(const struct cJSON *tree, struct violations *found)
+bool event_validate(const struct field *event)
 {
 	static const char *const words[] = { "reportingComponent", "reportingInstance", "action",
 					     "reason", NULL };
-	bool is_new = json_get(tree, "eventTime") != NULL;
-	int r;
+	const struct field *message = FIELD(event, "message");
+	bool is_new = json_get(event->item, "eventTime") != NULL;
 
-	assert(tree);
-	r = check_namespace(tree, is_new, found);
-	for (size_t i = 0; words[i] && is_new && r == 0; i++)
-		r = check_word(tree, words[i], found);
-	if (r == 0 && is_new && strlen(json_text(tree, "message")) > EVENT_MESSAGE_MAX)
-		r = field_invalid(FIELD(NULL, "message"), "", "can have at most 1024 characters",
-				  found);
-	return r;
+	if (!check_namespace(event, is_new))
+		return false;
+	for (size_t i = 0; words[i] && is_new; i++)
+		if (!check_word(FIELD(event, words[i])))
+			return false;
+	return !is_new || strlen(field_text(message)) <= EVENT_MESSAGE_MAX ||
+	       field_invalid(message, "", "can have at most 1024 characters");
 }

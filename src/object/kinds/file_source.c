@@ -70,156 +70,115 @@ int projected_source_set_defaults(struct cJSON *source)
 /* ---- validation ---- */
 
 /* Permission bits alone: no setuid, no sticky bit by way of a manifest. */
-static int check_mode(const struct cJSON *holder, const char *name, const struct field *field,
-		      struct violations *found)
+static bool check_mode(const struct field *mode)
 {
-	int64_t mode;
+	int64_t bits;
 
-	if (!json_int64(json_get(holder, name), &mode) || (mode >= 0 && mode <= MODE_MAX))
-		return 0;
-	return field_invalid_number(FIELD(field, name), mode,
-				    "must be a number between 0 and 0777 (octal), both inclusive",
-				    found);
+	return !json_int64(mode->item, &bits) || (bits >= 0 && bits <= MODE_MAX) ||
+	       field_invalid_number(mode, bits,
+				    "must be a number between 0 and 0777 (octal), both inclusive");
 }
 
 /* Relative, without "..", and not beginning with "..", which is kubelet's own in these volumes. */
-static int check_path(const struct cJSON *holder, const struct field *field,
-		      struct violations *found)
+static bool check_path(const struct field *path)
 {
-	const char *path = json_text(holder, "path");
-	const struct field *at = FIELD(field, "path");
-	int r;
-
-	if (*path == '\0')
-		return field_required(at, "", found);
-	r = field_check_descending(at, path, found);
-	if (r == 0 && strncmp(path, "..", 2) == 0)
-		r = field_invalid(at, path, "must not start with '..'", found);
-	return r;
+	if (*field_text(path) == '\0')
+		return field_required(path, "");
+	return field_check_descending(path) &&
+	       (strncmp(field_text(path), "..", 2) != 0 ||
+		field_invalid(path, field_text(path), "must not start with '..'"));
 }
 
-static int check_items(const struct cJSON *source, const struct field *field,
-		       struct violations *found)
+static bool check_item(const struct field *item)
 {
-	const struct field *items = FIELD(field, "items");
-	size_t index = 0;
-	int r = check_mode(source, "defaultMode", field, found);
-
-	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
-	     item = json_next(item)) {
-		const struct field *at = FIELD_AT(items, index++);
-
-		if (*json_text(item, "key") == '\0')
-			return field_required(FIELD(at, "key"), "", found);
-		r = check_path(item, at, found);
-		if (r == 0)
-			r = check_mode(item, "mode", at, found);
-	}
-	return r;
+	if (*json_text(item->item, "key") == '\0')
+		return field_required(FIELD(item, "key"), "");
+	return check_path(FIELD(item, "path")) && check_mode(FIELD(item, "mode"));
 }
 
-int config_map_source_validate(const struct cJSON *source, const struct field *field,
-			       struct violations *found)
+/* @name: where the object's name stands. */
+static bool check_entries(const struct field *source, const char *name)
 {
-	assert(source && field);
-	if (*json_text(source, "name") == '\0')
-		return field_required(FIELD(field, "name"), "", found);
-	return check_items(source, field, found);
+	if (*json_text(source->item, name) == '\0')
+		return field_required(FIELD(source, name), "");
+	return check_mode(FIELD(source, "defaultMode")) &&
+	       field_check_each(FIELD(source, "items"), check_item);
 }
 
-int secret_source_validate(const struct cJSON *source, const struct field *field,
-			   struct violations *found)
+bool config_map_source_validate(const struct field *source)
 {
-	assert(source && field);
-	if (*json_text(source, "secretName") == '\0')
-		return field_required(FIELD(field, "secretName"), "", found);
-	return check_items(source, field, found);
+	return check_entries(source, "name");
+}
+
+bool secret_source_validate(const struct field *source)
+{
+	return check_entries(source, "secretName");
 }
 
 /* Exactly one of the two: Kubernetes' own words, also the odd "resource". */
-static int check_downward_item(const struct cJSON *item, const struct field *field,
-			       struct violations *found)
+static bool check_downward_item(const struct field *item)
 {
-	const struct cJSON *ref = json_get(item, "fieldRef");
-	const struct cJSON *resource = json_get(item, "resourceFieldRef");
-	int r = check_path(item, field, found);
+	const struct field *ref = FIELD(item, "fieldRef");
+	const struct field *resource = FIELD(item, "resourceFieldRef");
 
-	if (r < 0)
-		return r;
-	if (!ref && !resource)
-		return field_required(field, "one of fieldRef and resourceFieldRef is required",
-				      found);
-	if (ref && resource)
-		return field_invalid(field, "resource",
-				     "fieldRef and resourceFieldRef can not be specified "
-				     "simultaneously",
-				     found);
-	if (ref && *json_text(ref, "fieldPath") == '\0')
-		return field_required(FIELD(FIELD(field, "fieldRef"), "fieldPath"), "", found);
-	if (resource && *json_text(resource, "resource") == '\0')
-		return field_required(FIELD(FIELD(field, "resourceFieldRef"), "resource"), "",
-				      found);
-	return check_mode(item, "mode", field, found);
+	if (!check_path(FIELD(item, "path")))
+		return false;
+	if (!ref->item && !resource->item)
+		return field_required(item, "one of fieldRef and resourceFieldRef is required");
+	if (ref->item && resource->item)
+		return field_invalid(
+			item, "resource",
+			"fieldRef and resourceFieldRef can not be specified simultaneously");
+	if (ref->item && *json_text(ref->item, "fieldPath") == '\0')
+		return field_required(FIELD(ref, "fieldPath"), "");
+	if (resource->item && *json_text(resource->item, "resource") == '\0')
+		return field_required(FIELD(resource, "resource"), "");
+	return check_mode(FIELD(item, "mode"));
 }
 
-int downward_api_source_validate(const struct cJSON *source, const struct field *field,
-				 struct violations *found)
+bool downward_api_source_validate(const struct field *source)
 {
-	const struct field *items = FIELD(field, "items");
-	size_t index = 0;
-	int r = check_mode(source, "defaultMode", field, found);
-
-	assert(source && field);
-	for (const struct cJSON *item = json_first(json_get(source, "items")); item && r == 0;
-	     item = json_next(item))
-		r = check_downward_item(item, FIELD_AT(items, index++), found);
-	return r;
+	return check_mode(FIELD(source, "defaultMode")) &&
+	       field_check_each(FIELD(source, "items"), check_downward_item);
 }
 
 /* Kubernetes issues no token for less. */
-static int check_token(const struct cJSON *token, const struct field *field,
-		       struct violations *found)
+static bool check_token(const struct field *token)
 {
+	const struct field *expiration = FIELD(token, "expirationSeconds");
 	int64_t seconds;
 
-	if (json_int64(json_get(token, "expirationSeconds"), &seconds) &&
-	    seconds < TOKEN_SECONDS_LEAST)
-		return field_invalid_number(FIELD(field, "expirationSeconds"), seconds,
-					    "may not specify a duration less than 10 minutes",
-					    found);
-	return check_path(token, field, found);
+	if (json_int64(expiration->item, &seconds) && seconds < TOKEN_SECONDS_LEAST)
+		return field_invalid_number(expiration, seconds,
+					    "may not specify a duration less than 10 minutes");
+	return check_path(FIELD(token, "path"));
 }
 
 /* By name or by signer; labels are of a signer's bundles. */
-static int check_trust_bundle(const struct cJSON *bundle, const struct field *field,
-			      struct violations *found)
+static bool check_trust_bundle(const struct field *bundle)
 {
-	bool named = *json_text(bundle, "name") != '\0';
-	bool signed_by = *json_text(bundle, "signerName") != '\0';
-	const struct cJSON *selector = json_get(bundle, "labelSelector");
-	int r = 0;
+	const struct field *selector = FIELD(bundle, "labelSelector");
+	const char *name = json_text(bundle->item, "name");
+	bool signed_by = *json_text(bundle->item, "signerName") != '\0';
+	bool goes_on = true;
 
-	if (named && signed_by)
-		r = field_invalid(field, json_text(bundle, "name"),
-				  "only one of name and signerName may be used", found);
-	else if (!named && !signed_by)
-		r = field_required(field, "either name or signerName must be specified", found);
-	else if (named && selector)
-		r = field_invalid(FIELD(field, "labelSelector"), "",
-				  "labelSelector must be unset if name is specified", found);
-	if (r == 0 && selector)
-		r = label_selector_validate(selector, FIELD(field, "labelSelector"), found);
-	return r < 0 ? r : check_path(bundle, field, found);
+	if (*name && signed_by)
+		goes_on =
+			field_invalid(bundle, name, "only one of name and signerName may be used");
+	else if (!*name && !signed_by)
+		goes_on = field_required(bundle, "either name or signerName must be specified");
+	else if (*name && selector->item)
+		goes_on = field_invalid(selector, "",
+					"labelSelector must be unset if name is specified");
+	return goes_on && label_selector_validate(selector) && check_path(FIELD(bundle, "path"));
 }
 
 /* A list of maps with one member each, like volumes; unknown members are newer sources. */
-static int check_projection(const struct cJSON *item, const struct field *field,
-			    struct violations *found)
+static bool check_projection(const struct field *projection)
 {
 	static const struct {
 		const char *key;
-		int (*validate)(const struct cJSON *source, const struct field *field,
-				struct violations *found);
+		bool (*validate)(const struct field *source);
 	} known[] = {
 		{ "configMap", config_map_source_validate },
 		{ "secret", config_map_source_validate },
@@ -230,36 +189,23 @@ static int check_projection(const struct cJSON *item, const struct field *field,
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		const struct cJSON *source = json_get(item, known[i].key);
-		const struct field *at = FIELD(field, known[i].key);
-		int r;
+		const struct field *at = FIELD(projection, known[i].key);
 
-		if (!source)
+		if (!at->item)
 			continue;
 		if (++count > 1)
-			return field_forbidden(at, "may not specify more than 1 volume type",
-					       found);
-		r = known[i].validate(source, at, found);
-		if (r < 0)
-			return r;
+			return field_forbidden(at, "may not specify more than 1 volume type");
+		if (!known[i].validate(at))
+			return false;
 	}
-	if (json_count(item) == 0)
-		return field_required(field, "must specify a volume type", found);
-	return 0;
+	return json_count(projection->item) > 0 ||
+	       field_required(projection, "must specify a volume type");
 }
 
-int projected_source_validate(const struct cJSON *source, const struct field *field,
-			      struct violations *found)
+bool projected_source_validate(const struct field *source)
 {
-	const struct field *sources = FIELD(field, "sources");
-	size_t index = 0;
-	int r = check_mode(source, "defaultMode", field, found);
-
-	assert(source && field);
-	for (const struct cJSON *item = json_first(json_get(source, "sources")); item && r == 0;
-	     item = json_next(item))
-		r = check_projection(item, FIELD_AT(sources, index++), found);
-	return r;
+	return check_mode(FIELD(source, "defaultMode")) &&
+	       field_check_each(FIELD(source, "sources"), check_projection);
 }
 
 /* ---- decoding ---- */

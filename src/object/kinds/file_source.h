@@ -15,14 +15,10 @@ int file_source_set_mode(struct cJSON *source);
 int downward_api_source_set_defaults(struct cJSON *source);
 int projected_source_set_defaults(struct cJSON *source);
 
-int config_map_source_validate(const struct cJSON *source, const struct field *field,
-			       struct violations *found);
-int secret_source_validate(const struct cJSON *source, const struct field *field,
-			   struct violations *found);
-int downward_api_source_validate(const struct cJSON *source, const struct field *field,
-				 struct violations *found);
-int projected_source_validate(const struct cJSON *source, const struct field *field,
-			      struct violations *found);
+bool config_map_source_validate(const struct field *source);
+bool secret_source_validate(const struct field *source);
+bool downward_api_source_validate(const struct field *source);
+bool projected_source_validate(const struct field *source);
 
 /* Which objects the files come from; volumes with nothing of the kind stay as they are. */
 void config_map_source_decode(const struct cJSON *source, struct arena *arena,

@@ -11,9 +11,6 @@
 #include "object/select/selector_json.h"
 #include "object/update.h"
 
-#include <assert.h>
-#include <string.h>
-
 /* clang-format off */
 static const struct schema group_source_schema = SCHEMA_OF(SCHEMA_GROUP, "VolumeGroupSnapshotSource",
 	"The claims to take snapshots of, or a group snapshot that exists.",
@@ -102,88 +99,37 @@ const struct schema volume_group_snapshot_content_schema = SCHEMA_OF(SCHEMA_GROU
 
 /* ---- validation ---- */
 
-/* Exactly one of two members. */
-static int check_source(const struct cJSON *source, const char *one, const char *other,
-			const char *detail, struct violations *found)
+bool volume_group_snapshot_validate(const struct field *snapshot)
 {
-	const struct field *field = FIELD(FIELD(NULL, "spec"), "source");
+	const struct field *spec = FIELD(snapshot, "spec"), *source = FIELD(spec, "source");
 
-	if (!source)
-		return field_required(field, "", found);
-	return !json_get(source, one) != !json_get(source, other)
-		       ? 0
-		       : field_invalid(field, NULL, detail, found);
+	return snapshot_check_source(source, "selector", "volumeGroupSnapshotContentName", true) &&
+	       label_selector_validate(FIELD(source, "selector")) &&
+	       snapshot_check_class_name(FIELD(spec, "volumeGroupSnapshotClassName"));
 }
 
-int volume_group_snapshot_validate(const struct cJSON *tree, struct violations *found)
-{
-	const struct cJSON *source = json_get_path(tree, "spec.source");
-	const struct cJSON *class = json_get_path(tree, "spec.volumeGroupSnapshotClassName");
-	const struct cJSON *selector = json_get(source, "selector");
-	int r;
+const struct fixed_field volume_group_snapshot_fixed[] = {
+	{ "spec.source", VIOLATION_INVALID, "source is immutable" },
+	{ 0 },
+};
 
-	assert(tree);
-	r = check_source(source, "selector", "volumeGroupSnapshotContentName",
-			 "exactly one of selector and volumeGroupSnapshotContentName must be set",
-			 found);
-	if (r == 0 && selector)
-		r = label_selector_validate(
-			selector, FIELD(FIELD(FIELD(NULL, "spec"), "source"), "selector"), found);
-	if (r == 0 && class && *json_string(class, "") == '\0')
-		r = field_invalid(FIELD(FIELD(NULL, "spec"), "volumeGroupSnapshotClassName"), "",
-				  "volumeGroupSnapshotClassName must not be the empty string when "
-				  "set",
-				  found);
-	return r;
+bool volume_group_snapshot_content_validate(const struct field *content)
+{
+	const struct field *spec = FIELD(content, "spec");
+	const struct field *ref = FIELD(spec, "volumeGroupSnapshotRef");
+
+	if (!volume_snapshot_class_validate(spec) ||
+	    !snapshot_check_source(FIELD(spec, "source"), "volumeHandles", "groupSnapshotHandles",
+				   true))
+		return false;
+	return (*json_text(ref->item, "name") && *json_text(ref->item, "namespace")) ||
+	       field_invalid(ref, NULL,
+			     "both volumeGroupSnapshotRef.name and "
+			     "volumeGroupSnapshotRef.namespace must be set");
 }
 
-int volume_group_snapshot_validate_update(const struct object *old, const struct object *new_object,
-					  struct violations *found)
-{
-	static const struct fixed_field fixed[] = {
-		{ "spec.source", VIOLATION_INVALID, "source is immutable" },
-		{ 0 },
-	};
-
-	return update_check_fixed(old, new_object, fixed, found);
-}
-
-int volume_group_snapshot_content_validate(const struct cJSON *tree, struct violations *found)
-{
-	static const char *const policies[] = { "Delete", "Retain", NULL };
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct cJSON *ref = json_get(spec, "volumeGroupSnapshotRef");
-	const struct field *field = FIELD(NULL, "spec");
-	int r = 0;
-
-	assert(tree);
-	if (*json_text(spec, "driver") == '\0')
-		r = field_required(FIELD(field, "driver"), "", found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(field, "deletionPolicy"),
-				       json_text(spec, "deletionPolicy"), policies, false, found);
-	if (r == 0)
-		r = check_source(json_get(spec, "source"), "volumeHandles", "groupSnapshotHandles",
-				 "exactly one of volumeHandles and groupSnapshotHandles must be "
-				 "set",
-				 found);
-	if (r == 0 && (*json_text(ref, "name") == '\0' || *json_text(ref, "namespace") == '\0'))
-		r = field_invalid(FIELD(field, "volumeGroupSnapshotRef"), NULL,
-				  "both volumeGroupSnapshotRef.name and "
-				  "volumeGroupSnapshotRef.namespace must be set",
-				  found);
-	return r;
-}
-
-int volume_group_snapshot_content_validate_update(const struct object *old,
-						  const struct object *new_object,
-						  struct violations *found)
-{
-	static const struct fixed_field fixed[] = {
-		{ "spec.source", VIOLATION_INVALID, "source is immutable" },
-		{ "spec.driver", VIOLATION_INVALID, "driver is immutable once set" },
-		{ 0 },
-	};
-
-	return update_check_fixed(old, new_object, fixed, found);
-}
+const struct fixed_field volume_group_snapshot_content_fixed[] = {
+	{ "spec.source", VIOLATION_INVALID, "source is immutable" },
+	{ "spec.driver", VIOLATION_INVALID, "driver is immutable once set" },
+	{ 0 },
+};

@@ -8,8 +8,6 @@
 #include "object/schema/field.h"
 #include "object/schema/schemas.h"
 
-#include <assert.h>
-
 /* clang-format off */
 static const struct schema lease_spec_schema = SCHEMA_OF(SCHEMA_COORDINATION, "LeaseSpec",
 	"Who holds a lease and until when.",
@@ -28,19 +26,15 @@ const struct schema lease_schema = SCHEMA_OF(SCHEMA_COORDINATION, "Lease", NULL,
 );
 /* clang-format on */
 
-int lease_validate(const struct cJSON *tree, struct violations *found)
+bool lease_validate(const struct field *lease)
 {
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct field *field = FIELD(NULL, "spec");
+	const struct field *seconds = FIELD(lease, "spec.leaseDurationSeconds");
+	const struct field *transitions = FIELD(lease, "spec.leaseTransitions");
 	int64_t number;
-	int r = 0;
 
-	assert(tree);
-	if (json_int64(json_get(spec, "leaseDurationSeconds"), &number) && number <= 0)
-		r = field_invalid_number(FIELD(field, "leaseDurationSeconds"), number,
-					 "must be greater than 0", found);
-	if (r == 0 && json_int64(json_get(spec, "leaseTransitions"), &number) && number < 0)
-		r = field_invalid_number(FIELD(field, "leaseTransitions"), number,
-					 "must be greater than or equal to 0", found);
-	return r;
+	if (json_int64(seconds->item, &number) && number <= 0 &&
+	    !field_invalid_number(seconds, number, "must be greater than 0"))
+		return false;
+	return !json_int64(transitions->item, &number) || number >= 0 ||
+	       field_invalid_number(transitions, number, "must be greater than or equal to 0");
 }

@@ -8,7 +8,6 @@
 #include "object/schema/field.h"
 #include "object/schema/schemas.h"
 
-#include <assert.h>
 #include <errno.h>
 
 /* clang-format off */
@@ -49,16 +48,10 @@ int namespace_set_defaults(struct cJSON *tree)
 }
 
 /* Stricter than other names: it is part of others'. */
-int namespace_validate(const struct cJSON *tree, struct violations *found)
+bool namespace_validate(const struct field *namespace)
 {
 	static const char *const phases[] = { "Active", "Terminating", NULL };
-	int r;
 
-	assert(tree);
-	r = field_check_label(FIELD(FIELD(NULL, "metadata"), "name"),
-			      json_text_at(tree, "metadata.name"), found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
-				       json_text_at(tree, "status.phase"), phases, true, found);
-	return r;
+	return field_check_label(FIELD(namespace, "metadata.name")) &&
+	       field_check_one_of(FIELD(namespace, "status.phase"), phases, true);
 }

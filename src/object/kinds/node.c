@@ -15,63 +15,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_taint(const struct cJSON *list, const struct cJSON *taint,
-		       const struct field *field, struct violations *found)
+static bool check_taint(const struct field *taint)
 {
 	static const char *const effects[] = { "NoExecute", "NoSchedule", "PreferNoSchedule",
 					       NULL };
-	const char *key = json_text(taint, "key");
-	const char *effect = json_text(taint, "effect");
-	int r;
+	const char *key = json_text(taint->item, "key");
+	const char *effect = json_text(taint->item, "effect");
 
 	if (*key == '\0')
-		return field_required(FIELD(field, "key"), "", found);
-	r = field_check_one_of(FIELD(field, "effect"), effect, effects, false, found);
-	for (const struct cJSON *item = json_first(list); item != taint && r == 0;
+		return field_required(FIELD(taint, "key"), "");
+	if (!field_check_one_of(FIELD(taint, "effect"), effects, false))
+		return false;
+	for (const struct cJSON *item = json_first(taint->parent->item); item != taint->item;
 	     item = json_next(item)) {
 		if (json_text_is(item, "key", key) && json_text_is(item, "effect", effect))
-			return field_duplicate(field, key, found);
+			return field_duplicate(taint, key);
 	}
-	return r;
+	return true;
 }
 
-static int check_resources(const struct cJSON *map, const struct field *field,
-			   struct violations *found)
+static bool check_resource(const struct field *quantity)
 {
-	int r = 0;
-
-	for (const struct cJSON *item = json_first(map); item && r == 0; item = json_next(item))
-		r = field_check_quantity(FIELD_KEY(field, json_key(item)), item, false, found);
-	return r;
+	return field_check_quantity(quantity, false);
 }
 
 /* Each is compared with all before it, so there are only so many. */
-int node_validate(const struct cJSON *tree, struct violations *found)
+bool node_validate(const struct field *node)
 {
 	enum { TAINTS_MAX = 256 };
-	const struct cJSON *taints = json_get_path(tree, "spec.taints");
-	const struct field *field = FIELD(FIELD(NULL, "spec"), "taints");
-	const struct field *status = FIELD(NULL, "status");
-	size_t index = 0;
-	int r = 0;
+	const struct field *taints = FIELD(node, "spec.taints");
 
-	assert(tree);
-	if (json_count(taints) > TAINTS_MAX)
-		return field_too_long(field, "must have at most 256 elements", found);
-	for (const struct cJSON *item = json_first(taints); item && r == 0; item = json_next(item))
-		r = check_taint(taints, item, FIELD_AT(field, index++), found);
-	if (r == 0)
-		r = check_resources(json_get_path(tree, "status.capacity"),
-				    FIELD(status, "capacity"), found);
-	if (r == 0)
-		r = check_resources(json_get_path(tree, "status.allocatable"),
-				    FIELD(status, "allocatable"), found);
-	return r;
+	if (json_count(taints->item) > TAINTS_MAX)
+		return field_too_long(taints, "must have at most 256 elements");
+	return field_check_each(taints, check_taint) &&
+	       field_check_each(FIELD(node, "status.capacity"), check_resource) &&
+	       field_check_each(FIELD(node, "status.allocatable"), check_resource);
 }
 
 /* The cloud's name for it may be learnt late, but is then who it is. */
-int node_validate_update(const struct object *old, const struct object *new_object,
-			 struct violations *found)
+bool node_validate_update(const struct object *old, const struct object *new_object,
+			  struct violations *found)
 {
 	static const struct fixed_field fixed[] = {
 		{ "spec.providerID", VIOLATION_FORBIDDEN,
@@ -80,9 +63,8 @@ int node_validate_update(const struct object *old, const struct object *new_obje
 	};
 	cleanup_json struct cJSON *before = object_tree(old);
 
-	if (*json_text_at(before, "spec.providerID") == '\0')
-		return 0;
-	return update_check_fixed(old, new_object, fixed, found);
+	return *json_text_at(before, "spec.providerID") == '\0' ||
+	       update_check_fixed(old, new_object, fixed, found);
 }
 
 /* ---- decoded ---- */

@@ -89,149 +89,107 @@ int persistent_volume_set_defaults(struct cJSON *tree)
 /* ---- validation ---- */
 
 /* A local volume without an affinity could be given to a pod of another node. */
-static int check_local(const struct cJSON *local, const struct cJSON *spec,
-		       const struct field *field, struct violations *found)
+static bool check_local(const struct field *local)
 {
-	const struct field *path = FIELD(FIELD(field, "local"), "path");
-	const char *text = json_text(local, "path");
-	int r;
+	const struct field *path = FIELD(local, "path");
+	const struct field *affinity = FIELD(local->parent, "nodeAffinity");
 
-	if (*text == '\0')
-		return field_required(path, "", found);
-	r = field_check_no_backsteps(path, text, found);
-	if (r == 0 && !json_get(spec, "nodeAffinity"))
-		r = field_required(FIELD(field, "nodeAffinity"),
-				   "Local volume requires node affinity", found);
-	return r;
+	if (*field_text(path) == '\0')
+		return field_required(path, "");
+	return field_check_no_backsteps(path) &&
+	       (affinity->item || field_required(affinity, "Local volume requires node affinity"));
 }
 
-static int check_flex(const struct cJSON *flex, const struct field *field, struct violations *found)
+static bool check_flex(const struct field *flex)
 {
-	if (*json_text(flex, "driver") == '\0')
-		return field_required(FIELD(field, "driver"), "", found);
-	return 0;
+	return field_check_present(FIELD(flex, "driver"));
 }
 
-static int check_csi(const struct cJSON *csi, const struct field *field, struct violations *found)
+static bool check_csi(const struct field *csi)
 {
-	if (*json_text(csi, "driver") == '\0')
-		return field_required(FIELD(field, "driver"), "", found);
-	if (*json_text(csi, "volumeHandle") == '\0')
-		return field_required(FIELD(field, "volumeHandle"), "", found);
-	return 0;
+	if (*json_text(csi->item, "driver") == '\0')
+		return field_required(FIELD(csi, "driver"), "");
+	return field_check_present(FIELD(csi, "volumeHandle"));
 }
 
 /* Sources without a plugin pass: they are stored, and reported when a pod wants one. */
-static int check_source(const struct cJSON *spec, const struct field *field,
-			struct violations *found)
+static bool check_source(const struct field *spec)
 {
+	static const struct {
+		const char *key;
+		bool (*validate)(const struct field *source);
+	} known[] = {
+		{ "local", check_local }, { "hostPath", host_path_validate },
+		{ "csi", check_csi },     { "flexVolume", check_flex },
+		{ "nfs", nfs_validate },
+	};
 	const struct cJSON *source;
-	const char *key;
-	int r;
 
-	r = volume_source_validate(spec, &source_names, field, found);
-	if (r < 0)
-		return r;
-	source = volume_source_first(spec, &source_names);
-	key = json_key(source);
-	if (strcmp(key, "local") == 0)
-		return check_local(source, spec, field, found);
-	if (strcmp(key, "hostPath") == 0)
-		return host_path_validate(source, FIELD(field, key), found);
-	if (strcmp(key, "csi") == 0)
-		return check_csi(source, FIELD(field, key), found);
-	if (strcmp(key, "flexVolume") == 0)
-		return check_flex(source, FIELD(field, key), found);
-	if (strcmp(key, "nfs") == 0)
-		return nfs_validate(source, FIELD(field, key), found);
-	return 0;
+	if (!volume_source_validate(spec, &source_names))
+		return false;
+	source = volume_source_first(spec->item, &source_names);
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(known[i].key, json_key(source)) == 0)
+			return known[i].validate(FIELD(spec, known[i].key));
+	return true;
 }
 
 /* One resource, as in Kubernetes: what else would be written there is a mistake. */
-static int check_capacity(const struct cJSON *capacity, const struct field *field,
-			  struct violations *found)
+static bool check_capacity(const struct field *capacity)
 {
 	static const char *const supported[] = { "storage", NULL };
 
-	if (json_count(capacity) == 0)
-		return field_required(field, "", found);
-	JSON_FOREACH (item, capacity) {
+	if (json_count(capacity->item) == 0)
+		return field_required(capacity, "");
+	JSON_FOREACH (item, capacity->item) {
 		if (strcmp(json_key(item), "storage") != 0)
-			return field_not_supported(field, json_key(item), supported, found);
+			return field_not_supported(capacity, json_key(item), supported);
 	}
-	return field_check_quantity(FIELD_KEY(field, "storage"), json_get(capacity, "storage"),
-				    true, found);
+	return field_check_quantity(FIELD_KEY(capacity, "storage"), true);
 }
 
-static int check_affinity(const struct cJSON *affinity, const struct field *field,
-			  struct violations *found)
+static bool check_affinity(const struct field *affinity)
 {
-	const struct field *required = FIELD(field, "required");
+	const struct field *required = FIELD(affinity, "required");
 
-	if (!affinity)
-		return 0;
-	if (!json_get(affinity, "required"))
-		return field_required(required, "must specify required node constraints", found);
-	return node_selector_validate(json_get(affinity, "required"), required, found);
+	if (!affinity->item)
+		return true;
+	if (!required->item)
+		return field_required(required, "must specify required node constraints");
+	return node_selector_validate(required);
 }
 
 /* Kubernetes takes a reference without a namespace and then never binds it; here it is refused. */
-static int check_claim_ref(const struct cJSON *ref, const struct field *field,
-			   struct violations *found)
+static bool check_claim_ref(const struct field *ref)
 {
-	int r;
-
-	if (!ref)
-		return 0;
-	r = field_check_subdomain(FIELD(field, "name"), json_text(ref, "name"), found);
-	if (r == 0)
-		r = field_check_label(FIELD(field, "namespace"), json_text(ref, "namespace"),
-				      found);
-	return r;
+	return !ref->item || (field_check_subdomain(FIELD(ref, "name")) &&
+			      field_check_label(FIELD(ref, "namespace")));
 }
 
 /* Recycling empties the directory; of "/" it would empty the node. */
-static int check_recycle(const struct cJSON *spec, const struct field *field,
-			 struct violations *found)
+static bool check_recycle(const struct field *spec)
 {
-	const char *policy = json_text(spec, "persistentVolumeReclaimPolicy");
-	const char *path = json_text(json_get(spec, "hostPath"), "path");
+	const struct field *policy = FIELD(spec, "persistentVolumeReclaimPolicy");
+	const char *path = json_text_at(spec->item, "hostPath.path");
 
-	if (strcmp(policy, "Recycle") == 0 && *path == '/' && path[strspn(path, "/")] == '\0')
-		return field_forbidden(FIELD(field, "persistentVolumeReclaimPolicy"),
-				       "may not be 'recycle' for a hostPath mount of '/'", found);
-	return 0;
+	if (strcmp(field_text(policy), "Recycle") == 0 && *path == '/' &&
+	    path[strspn(path, "/")] == '\0')
+		return field_forbidden(policy, "may not be 'recycle' for a hostPath mount of '/'");
+	return true;
 }
 
 /* In Kubernetes' order: with several mistakes the first to be reported is the same. */
-int persistent_volume_validate(const struct cJSON *tree, struct violations *found)
+bool persistent_volume_validate(const struct field *volume)
 {
 	static const char *const policies[] = { "Delete", "Recycle", "Retain", NULL };
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct field *field = FIELD(NULL, "spec");
-	int r;
+	const struct field *spec = FIELD(volume, "spec");
 
-	r = check_capacity(json_get(spec, "capacity"), FIELD(field, "capacity"), found);
-	if (r == 0)
-		r = volume_common_validate(spec, field, found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(field, "persistentVolumeReclaimPolicy"),
-				       json_text(spec, "persistentVolumeReclaimPolicy"), policies,
-				       true, found);
-	if (r == 0)
-		r = check_affinity(json_get(spec, "nodeAffinity"), FIELD(field, "nodeAffinity"),
-				   found);
-	if (r == 0)
-		r = check_source(spec, field, found);
-	if (r == 0)
-		r = check_recycle(spec, field, found);
-	if (r == 0)
-		r = check_claim_ref(json_get(spec, "claimRef"), FIELD(field, "claimRef"), found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(FIELD(NULL, "status"), "phase"),
-				       json_text(json_get(tree, "status"), "phase"),
-				       phase_names + VOLUME_PENDING, true, found);
-	return r;
+	return check_capacity(FIELD(spec, "capacity")) && volume_common_validate(spec) &&
+	       field_check_one_of(FIELD(spec, "persistentVolumeReclaimPolicy"), policies, true) &&
+	       check_affinity(FIELD(spec, "nodeAffinity")) && check_source(spec) &&
+	       check_recycle(spec) && check_claim_ref(FIELD(spec, "claimRef")) &&
+	       field_check_one_of(FIELD(volume, "status.phase"), phase_names + VOLUME_PENDING,
+				  true);
 }
 
 /* ---- updates ---- */
@@ -272,28 +230,28 @@ static bool same_affinity(const struct cJSON *old, const struct cJSON *now)
 	return !before || json_equal(before, json_get(now, "nodeAffinity"));
 }
 
-int persistent_volume_validate_update(const struct object *old, const struct object *new_object,
-				      struct violations *found)
+bool persistent_volume_validate_update(const struct object *old, const struct object *new_object,
+				       struct violations *found)
 {
 	static const struct {
 		bool (*is_same)(const struct cJSON *old, const struct cJSON *now);
-		const char *member, *text;
+		const char *path, *text;
 	} fixed[] = {
-		{ same_source, "persistentvolumesource",
+		{ same_source, "spec.persistentvolumesource",
 		  "spec.persistentvolumesource is immutable after creation" },
-		{ same_mode, "volumeMode", "field is immutable" },
-		{ same_affinity, "nodeAffinity", "field is immutable" },
+		{ same_mode, "spec.volumeMode", "field is immutable" },
+		{ same_affinity, "spec.nodeAffinity", "field is immutable" },
 	};
 	cleanup_update_member struct update_member pair;
 	int r = update_member_init(&pair, old, new_object, "spec");
 
 	if (r < 0)
 		return violations_broken(found, r);
-	for (size_t i = 0; i < ARRAY_SIZE(fixed) && r == 0; i++)
-		if (!fixed[i].is_same(pair.old, pair.now))
-			r = field_forbidden(FIELD(FIELD(NULL, "spec"), fixed[i].member),
-					    fixed[i].text, found);
-	return r;
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		if (!fixed[i].is_same(pair.old, pair.now) &&
+		    !field_forbidden(FIELD(FIELD_ROOT(NULL, found), fixed[i].path), fixed[i].text))
+			return false;
+	return true;
 }
 
 /* ---- decoding ---- */

@@ -13,7 +13,6 @@
 
 struct arena;
 struct field;
-struct violations;
 
 struct cJSON;
 
@@ -65,8 +64,7 @@ enum { POD_RESOURCES_MAX = 128 }; /* names in a container's limits or requests *
 /* emptyDir: {} where there is no source, and each source's own. Return: 0 or -ENOMEM. */
 int pod_volume_set_defaults(struct cJSON *volume);
 
-int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
-			struct violations *found);
+bool pod_volume_validate(const struct field *volume, const char *pod_name);
 
 void pod_volume_decode(const struct cJSON *volume, const char *pod_name, struct arena *arena,
 		       struct pod_volume *ret);

@@ -35,44 +35,38 @@ static int default_ephemeral(struct cJSON *source)
 /* ---- validation ---- */
 
 /* Any size of huge pages is fine that is a quantity; whether the node has it shows in mounting. */
-static int check_empty_dir(const struct cJSON *source, const struct field *field,
-			   struct violations *found)
+static bool check_empty_dir(const struct field *source)
 {
 	static const char *const media[] = { "", "HugePages", "HugePages-<size>", "Memory", NULL };
 	static const char sized[] = "HugePages-";
-	const char *medium = json_text(source, "medium");
+	const char *medium = json_text(source->item, "medium");
 	struct quantity page;
 
 	if (strncmp(medium, sized, strlen(sized)) == 0 &&
 	    quantity_parse(medium + strlen(sized), &page, NULL) == 0 && page.milli > 0)
 		medium = "";
 	if (*medium != '\0' && strcmp(medium, "Memory") != 0 && strcmp(medium, "HugePages") != 0)
-		return field_not_supported(FIELD(field, "medium"), medium, media, found);
-	return field_check_quantity(FIELD(field, "sizeLimit"), json_get(source, "sizeLimit"), false,
-				    found);
+		return field_not_supported(FIELD(source, "medium"), medium, media);
+	return field_check_quantity(FIELD(source, "sizeLimit"), false);
 }
 
-static int check_claim(const struct cJSON *source, const struct field *field,
-		       struct violations *found)
+static bool check_claim(const struct field *source)
 {
-	return field_check_subdomain(FIELD(field, "claimName"), json_text(source, "claimName"),
-				     found);
+	return field_check_subdomain(FIELD(source, "claimName"));
 }
 
 /* The claim is made from it, so it must be a claim that would be admitted. */
-static int check_ephemeral(const struct cJSON *source, const struct field *field,
-			   struct violations *found)
+static bool check_ephemeral(const struct field *source)
 {
-	const struct cJSON *template = json_get(source, "volumeClaimTemplate");
-	const struct field *at = FIELD(field, "volumeClaimTemplate");
+	const struct field *template = FIELD(source, "volumeClaimTemplate");
 
-	if (!template)
-		return field_required(at, "", found);
-	return claim_spec_validate(json_get(template, "spec"), FIELD(at, "spec"), found);
+	if (!template->item)
+		return field_required(template, "");
+	return claim_spec_validate(FIELD(template, "spec"));
 }
 
 /* Its row in the schema of a volume; NULL: a source of tomorrow. */
-static const struct schema_field *field_of(const struct cJSON *source)
+static const struct schema_field *field_of_source(const struct cJSON *source)
 {
 	const struct schema_field *row = volume_schema.fields;
 
@@ -82,37 +76,30 @@ static const struct schema_field *field_of(const struct cJSON *source)
 }
 
 /* What the schema requires must be there, and a quantity must be one. */
-static int check_by_schema(const struct cJSON *source, const struct field *field,
-			   struct violations *found)
+static bool check_by_schema(const struct field *source)
 {
-	int r = 0;
-
-	for (const struct schema_field *row = field_of(source)->of->fields; row->name && r == 0;
+	for (const struct schema_field *row = field_of_source(source->item)->of->fields; row->name;
 	     row++) {
-		const struct cJSON *item = json_get(source, row->name);
-		bool is_empty = !item || (json_is_string(item) && !*json_string(item, ""));
+		const struct field *at = FIELD(source, row->name);
+		bool is_empty = !at->item || (json_is_string(at->item) && *field_text(at) == '\0');
 
-		if ((row->flags & REQUIRED) && is_empty)
-			r = field_required(FIELD(field, row->name), "", found);
-		else if (row->type == SCHEMA_QUANTITY)
-			r = field_check_quantity(FIELD(field, row->name), item, false, found);
+		if ((row->flags & REQUIRED) && is_empty) {
+			if (!field_required(at, ""))
+				return false;
+		} else if (row->type == SCHEMA_QUANTITY && !field_check_quantity(at, false)) {
+			return false;
+		}
 	}
-	return r;
+	return true;
 }
 
-static int check_image(const struct cJSON *source, const struct field *field,
-		       struct violations *found)
+static bool check_image(const struct field *source)
 {
 	static const char *const policies[] = { "Always", "IfNotPresent", "Never", NULL };
-	const char *policy = json_text(source, "pullPolicy");
 
-	if (*json_text(source, "reference") == '\0')
-		return field_required(FIELD(field, "reference"), "", found);
-	for (size_t i = 0; *policy && policies[i]; i++)
-		if (strcmp(policy, policies[i]) == 0)
-			return 0;
-	return *policy ? field_not_supported(FIELD(field, "pullPolicy"), policy, policies, found)
-		       : 0;
+	if (*json_text(source->item, "reference") == '\0')
+		return field_required(FIELD(source, "reference"), "");
+	return field_check_one_of(FIELD(source, "pullPolicy"), policies, true);
 }
 
 /* ---- decoding ---- */
@@ -192,8 +179,7 @@ static const struct source_row {
 	const char *key;
 	enum volume_source_kind kind;
 	int (*set_defaults)(struct cJSON *source);
-	int (*validate)(const struct cJSON *source, const struct field *field,
-			struct violations *found);
+	bool (*validate)(const struct field *source);
 	void (*decode)(const struct cJSON *source, struct arena *arena, struct pod_volume *volume);
 } rows[] = {
 	{ "emptyDir", SOURCE_EMPTY_DIR, NULL, check_empty_dir, decode_empty_dir },
@@ -225,7 +211,7 @@ static const struct volume_source_names source_names = { no_sources, &volume_sch
 /* NULL: a source that no plugin here knows. */
 static const struct source_row *row_of(const struct cJSON *source)
 {
-	const struct schema_field *known = field_of(source);
+	const struct schema_field *known = field_of_source(source);
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (strcmp(rows[i].key, json_key(source)) == 0)
@@ -261,44 +247,33 @@ static int name_ephemeral_claim(const char *pod_name, const char *volume_name,
 }
 
 /* Reported when the pod is written, not when its claim cannot be made. */
-static int check_ephemeral_name(const char *volume_name, const char *pod_name,
-				const struct field *field, struct violations *found)
+static bool check_ephemeral_name(const struct field *volume_name, const char *pod_name)
 {
 	char name[CLAIM_NAME_BYTES];
 
-	(void) name_ephemeral_claim(pod_name, volume_name, name);
-	if (field_check_subdomain(field, name, NULL) < 0)
-		return field_invalid(
-			FIELD(field, "name"), name,
-			"the claim's name, made of the pod's and the volume's, must be "
-			"a lowercase RFC 1123 subdomain",
-			found);
-	return 0;
+	(void) name_ephemeral_claim(pod_name, field_text(volume_name), name);
+	return field_is_subdomain(name) ||
+	       field_invalid(volume_name, name,
+			     "the claim's name, made of the pod's and the volume's, must be "
+			     "a lowercase RFC 1123 subdomain");
 }
 
-int pod_volume_validate(const struct cJSON *volume, const char *pod_name, const struct field *field,
-			struct violations *found)
+bool pod_volume_validate(const struct field *volume, const char *pod_name)
 {
-	const char *name = json_text(volume, "name");
+	const struct field *name = FIELD(volume, "name");
 	const struct source_row *row;
 	const struct cJSON *source;
-	int r;
 
-	assert(volume && pod_name && field);
-	r = field_check_label(FIELD(field, "name"), name, found);
-	if (r == 0)
-		r = volume_source_validate(volume, &source_names, field, found);
-	if (r < 0)
-		return r;
-	source = volume_source_first(volume, &source_names);
+	assert(volume && pod_name);
+	if (!field_check_label(name) || !volume_source_validate(volume, &source_names))
+		return false;
+	source = volume_source_first(volume->item, &source_names);
 	row = row_of(source);
 	if (!row)
-		return 0;
-	if (row->kind == SOURCE_EPHEMERAL)
-		r = check_ephemeral_name(name, pod_name, field, found);
-	if (r == 0)
-		r = row->validate(source, FIELD(field, json_key(source)), found);
-	return r;
+		return true;
+	if (row->kind == SOURCE_EPHEMERAL && !check_ephemeral_name(name, pod_name))
+		return false;
+	return row->validate(FIELD_OF(volume, json_key(source), source));
 }
 
 static const char *ephemeral_claim_name(const char *pod_name, const char *volume_name,

@@ -7,11 +7,9 @@
 #include "base/cleanup.h"
 #include "object/json/base64.h"
 #include "object/kinds.h"
-#include "object/metadata.h"
 #include "object/schema/schemas.h"
 #include "object/update.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -71,63 +69,57 @@ static const struct promise {
 	{ "kubernetes.io/tls", { "tls.crt", "tls.key" }, false },
 };
 
-static int check_promise(const struct promise *promise, const struct cJSON *data,
-			 struct violations *found)
+static bool check_promise(const struct promise *promise, const struct field *data)
 {
 	size_t count = promise->keys[1] ? 2 : 1, present = 0;
-	int r = 0;
 
 	for (size_t i = 0; i < count; i++)
-		present += json_get(data, promise->keys[i]) ? 1 : 0;
+		present += json_get(data->item, promise->keys[i]) ? 1 : 0;
 	if (promise->one_is_enough && present > 0)
-		return 0;
-	for (size_t i = 0; i < count && r == 0; i++) {
-		const char *key = promise->keys[i];
+		return true;
+	for (size_t i = 0; i < count; i++) {
+		const struct field *entry = FIELD_KEY(data, promise->keys[i]);
 
-		if (!json_get(data, key))
-			r = field_required(FIELD_KEY(FIELD(NULL, "data"), key), "", found);
+		if (!entry->item && !field_required(entry, ""))
+			return false;
 	}
-	return r;
+	return true;
 }
 
-static int check_type(const struct cJSON *tree, struct violations *found)
+static bool check_type(const struct field *secret)
 {
-	static const char account[] = "kubernetes.io/service-account.name";
-	const char *type = json_text(tree, "type");
-	const char *name = metadata_annotation(tree, account);
+	const struct field *account = FIELD_KEY(FIELD(secret, "metadata.annotations"),
+						"kubernetes.io/service-account.name");
+	const char *type = json_text(secret->item, "type");
 
 	for (size_t i = 0; i < ARRAY_SIZE(promises); i++) {
 		if (strcmp(promises[i].type, type) == 0)
-			return check_promise(&promises[i], json_get(tree, "data"), found);
+			return check_promise(&promises[i], FIELD(secret, "data"));
 	}
-	if (strcmp(type, "kubernetes.io/service-account-token") == 0 && (!name || !*name))
-		return field_required(
-			FIELD_KEY(FIELD(FIELD(NULL, "metadata"), "annotations"), account), "",
-			found);
-	return 0;
+	return strcmp(type, "kubernetes.io/service-account-token") != 0 ||
+	       field_check_present(account);
 }
 
-int secret_validate(const struct cJSON *tree, struct violations *found)
+bool secret_validate(const struct field *secret)
 {
-	const struct cJSON *data = json_get(tree, "data");
-	const struct field *field = FIELD(NULL, "data");
-	int r;
+	const struct field *data = FIELD(secret, "data");
 
-	assert(tree);
-	r = entries_check_keys(data, field, found);
-	if (r == 0 && entries_bytes(data, true) > ENTRIES_BYTES_MAX)
-		r = field_too_long(field, "may not be more than 1048576 bytes", found);
-	return r < 0 ? r : check_type(tree, found);
+	return entries_check_keys(data) &&
+	       (entries_bytes(data->item, true) <= ENTRIES_BYTES_MAX ||
+		field_too_long(data, "may not be more than 1048576 bytes")) &&
+	       check_type(secret);
 }
 
 /* Its readers rely on the type that it was made with. */
-int secret_validate_update(const struct object *old, const struct object *new_object,
-			   struct violations *found)
+const struct fixed_field secret_fixed[] = {
+	{ .path = "type", .type = VIOLATION_INVALID },
+	{ 0 },
+};
+
+bool secret_validate_update(const struct object *old, const struct object *new_object,
+			    struct violations *found)
 {
 	static const char *const entries[] = { "data", NULL };
-	static const struct fixed_field fixed[] = { { .path = "type", .type = VIOLATION_INVALID },
-						    { 0 } };
-	int r = update_check_fixed(old, new_object, fixed, found);
 
-	return r < 0 ? r : entries_check_update(old, new_object, entries, found);
+	return entries_check_update(old, new_object, entries, found);
 }

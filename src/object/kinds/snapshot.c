@@ -90,128 +90,96 @@ const struct schema volume_snapshot_content_schema = SCHEMA_OF(SCHEMA_SNAPSHOT, 
 
 /* ---- validation: as the schemas of their CustomResourceDefinitions have it ---- */
 
-static const char *const deletion_policies[] = { "Delete", "Retain", NULL };
-
-/* Exactly one of two members that are strings. */
-static int check_source(const struct cJSON *source, const char *one, const char *other,
-			const char *detail, struct violations *found)
+bool snapshot_check_source(const struct field *source, const char *one, const char *other,
+			   bool counts_empty)
 {
-	bool has_one = *json_text(source, one) != '\0';
-	bool has_other = *json_text(source, other) != '\0';
-	const struct field *field = FIELD(FIELD(NULL, "spec"), "source");
+	const struct field *first = FIELD(source, one), *second = FIELD(source, other);
+	char detail[160];
 
-	if (!source)
-		return field_required(field, "", found);
-	return has_one != has_other ? 0 : field_invalid(field, NULL, detail, found);
+	if (!source->item)
+		return field_required(source, "");
+	if (counts_empty ? !first->item != !second->item
+			 : !*field_text(first) != !*field_text(second))
+		return true;
+	(void) snprintf(detail, sizeof(detail), "exactly one of %s and %s must be set", one, other);
+	return field_invalid(source, NULL, detail);
 }
 
-int volume_snapshot_validate(const struct cJSON *tree, struct violations *found)
+bool snapshot_check_class_name(const struct field *name)
 {
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct cJSON *size = json_get_path(tree, "status.restoreSize");
-	const struct cJSON *class = json_get(spec, "volumeSnapshotClassName");
-	int r;
+	char detail[160];
 
-	assert(tree);
-	r = check_source(json_get(spec, "source"), "persistentVolumeClaimName",
-			 "volumeSnapshotContentName",
-			 "exactly one of volumeSnapshotContentName and persistentVolumeClaimName "
-			 "must be set",
-			 found);
-	if (r == 0 && class && *json_string(class, "") == '\0')
-		r = field_invalid(FIELD(FIELD(NULL, "spec"), "volumeSnapshotClassName"), "",
-				  "volumeSnapshotClassName must not be the empty string when set",
-				  found);
-	return r < 0 ? r
-		     : field_check_quantity(FIELD(FIELD(NULL, "status"), "restoreSize"), size,
-					    false, found);
+	if (!name->item || *field_text(name) != '\0')
+		return true;
+	(void) snprintf(detail, sizeof(detail), "%s must not be the empty string when set",
+			name->name);
+	return field_invalid(name, "", detail);
 }
 
-int volume_snapshot_validate_update(const struct object *old, const struct object *new_object,
-				    struct violations *found)
+bool volume_snapshot_validate(const struct field *snapshot)
 {
-	static const struct fixed_field fixed[] = {
-		{ "spec.source.persistentVolumeClaimName", VIOLATION_INVALID,
-		  "persistentVolumeClaimName is immutable" },
-		{ "spec.source.volumeSnapshotContentName", VIOLATION_INVALID,
-		  "volumeSnapshotContentName is immutable" },
-		{ 0 },
-	};
-
-	return update_check_fixed(old, new_object, fixed, found);
+	return snapshot_check_source(FIELD(FIELD(snapshot, "spec"), "source"),
+				     "volumeSnapshotContentName", "persistentVolumeClaimName",
+				     false) &&
+	       snapshot_check_class_name(
+		       FIELD(FIELD(snapshot, "spec"), "volumeSnapshotClassName")) &&
+	       field_check_quantity(FIELD(snapshot, "status.restoreSize"), false);
 }
 
-int volume_snapshot_class_validate(const struct cJSON *tree, struct violations *found)
-{
-	int r = 0;
+const struct fixed_field volume_snapshot_fixed[] = {
+	{ "spec.source.persistentVolumeClaimName", VIOLATION_INVALID,
+	  "persistentVolumeClaimName is immutable" },
+	{ "spec.source.volumeSnapshotContentName", VIOLATION_INVALID,
+	  "volumeSnapshotContentName is immutable" },
+	{ 0 },
+};
 
-	assert(tree);
-	if (*json_text(tree, "driver") == '\0')
-		r = field_required(FIELD(NULL, "driver"), "", found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(NULL, "deletionPolicy"),
-				       json_text(tree, "deletionPolicy"), deletion_policies, false,
-				       found);
-	return r;
+bool volume_snapshot_class_validate(const struct field *class)
+{
+	static const char *const policies[] = { "Delete", "Retain", NULL };
+
+	return field_check_present(FIELD(class, "driver")) &&
+	       field_check_one_of(FIELD(class, "deletionPolicy"), policies, false);
 }
 
-static int check_snapshot_ref(const struct cJSON *ref, struct violations *found)
+static bool check_snapshot_ref(const struct field *ref)
 {
-	const struct field *field = FIELD(FIELD(NULL, "spec"), "volumeSnapshotRef");
-
-	if (!ref)
-		return field_required(field, "", found);
-	if (*json_text(ref, "name") == '\0' || *json_text(ref, "namespace") == '\0')
-		return field_invalid(field, NULL,
-				     "both spec.volumeSnapshotRef.name and "
-				     "spec.volumeSnapshotRef.namespace must be set",
-				     found);
-	return 0;
+	if (!ref->item)
+		return field_required(ref, "");
+	return (*json_text(ref->item, "name") && *json_text(ref->item, "namespace")) ||
+	       field_invalid(ref, NULL,
+			     "both spec.volumeSnapshotRef.name and "
+			     "spec.volumeSnapshotRef.namespace must be set");
 }
 
-int volume_snapshot_content_validate(const struct cJSON *tree, struct violations *found)
+/* The policy and the driver stand in a content as they do in a class. */
+bool volume_snapshot_content_validate(const struct field *content)
 {
-	const struct cJSON *spec = json_get(tree, "spec");
-	const struct field *field = FIELD(NULL, "spec");
-	int r = 0;
+	const struct field *spec = FIELD(content, "spec");
 
-	assert(tree);
-	if (*json_text(spec, "driver") == '\0')
-		r = field_required(FIELD(field, "driver"), "", found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(field, "deletionPolicy"),
-				       json_text(spec, "deletionPolicy"), deletion_policies, false,
-				       found);
-	if (r == 0)
-		r = check_source(json_get(spec, "source"), "volumeHandle", "snapshotHandle",
-				 "exactly one of volumeHandle and snapshotHandle must be set",
-				 found);
-	if (r == 0)
-		r = check_snapshot_ref(json_get(spec, "volumeSnapshotRef"), found);
-	return r < 0 ? r
-		     : field_check_range(FIELD(FIELD(NULL, "status"), "restoreSize"),
-					 json_get_path(tree, "status.restoreSize"), 0, INT64_MAX,
-					 found);
+	return volume_snapshot_class_validate(spec) &&
+	       snapshot_check_source(FIELD(spec, "source"), "volumeHandle", "snapshotHandle",
+				     false) &&
+	       check_snapshot_ref(FIELD(spec, "volumeSnapshotRef")) &&
+	       field_check_range(FIELD(content, "status.restoreSize"), 0, INT64_MAX);
 }
 
-int volume_snapshot_content_validate_update(const struct object *old,
-					    const struct object *new_object,
-					    struct violations *found)
+const struct fixed_field volume_snapshot_content_fixed[] = {
+	{ "spec.source.volumeHandle", VIOLATION_INVALID, "volumeHandle is immutable" },
+	{ "spec.source.snapshotHandle", VIOLATION_INVALID, "snapshotHandle is immutable" },
+	{ 0 },
+};
+
+bool volume_snapshot_content_validate_update(const struct object *old,
+					     const struct object *new_object,
+					     struct violations *found)
 {
-	static const struct fixed_field fixed[] = {
-		{ "spec.source.volumeHandle", VIOLATION_INVALID, "volumeHandle is immutable" },
-		{ "spec.source.snapshotHandle", VIOLATION_INVALID, "snapshotHandle is immutable" },
-		{ 0 },
-	};
 	static const struct fixed_field once_set[] = {
 		{ "spec.sourceVolumeMode", VIOLATION_INVALID, "sourceVolumeMode is immutable" },
 		{ 0 },
 	};
 
-	int r = update_check_fixed(old, new_object, fixed, found);
-
 	/* It may be filled in later, once. */
-	if (r < 0 || *old->volume_snapshot_content->source_volume_mode == '\0')
-		return r;
-	return update_check_fixed(old, new_object, once_set, found);
+	return *old->volume_snapshot_content->source_volume_mode == '\0' ||
+	       update_check_fixed(old, new_object, once_set, found);
 }

@@ -38,38 +38,25 @@ int storage_class_set_defaults(struct cJSON *tree)
 	return r;
 }
 
-int storage_class_validate(const struct cJSON *tree, struct violations *found)
+bool storage_class_validate(const struct field *class)
 {
 	static const char *const policies[] = { "Delete", "Retain", NULL };
 	static const char *const modes[] = { "Immediate", "WaitForFirstConsumer", NULL };
-	int r;
 
-	assert(tree);
-	if (*json_text(tree, "provisioner") == '\0')
-		return field_required(FIELD(NULL, "provisioner"), "", found);
-	r = field_check_one_of(FIELD(NULL, "reclaimPolicy"), json_text(tree, "reclaimPolicy"),
-			       policies, false, found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(NULL, "volumeBindingMode"),
-				       json_text(tree, "volumeBindingMode"), modes, false, found);
-	return r;
+	if (*json_text(class->item, "provisioner") == '\0')
+		return field_required(FIELD(class, "provisioner"), "");
+	return field_check_one_of(FIELD(class, "reclaimPolicy"), policies, false) &&
+	       field_check_one_of(FIELD(class, "volumeBindingMode"), modes, false);
 }
 
 /* Volumes were made by these: a change would speak of volumes that do not exist. */
-int storage_class_validate_update(const struct object *old, const struct object *new_object,
-				  struct violations *found)
-{
-	static const struct fixed_field fixed[] = {
-		{ "provisioner", VIOLATION_FORBIDDEN, "updates to provisioner are forbidden." },
-		{ "parameters", VIOLATION_FORBIDDEN, "updates to parameters are forbidden." },
-		{ "reclaimPolicy", VIOLATION_FORBIDDEN, "updates to reclaimPolicy are forbidden." },
-		{ "volumeBindingMode", VIOLATION_FORBIDDEN, "field is immutable" },
-		{ 0 },
-	};
-
-	assert(old->kind == KIND_STORAGE_CLASS && new_object->kind == KIND_STORAGE_CLASS);
-	return update_check_fixed(old, new_object, fixed, found);
-}
+const struct fixed_field storage_class_fixed[] = {
+	{ "provisioner", VIOLATION_FORBIDDEN, "updates to provisioner are forbidden." },
+	{ "parameters", VIOLATION_FORBIDDEN, "updates to parameters are forbidden." },
+	{ "reclaimPolicy", VIOLATION_FORBIDDEN, "updates to reclaimPolicy are forbidden." },
+	{ "volumeBindingMode", VIOLATION_FORBIDDEN, "field is immutable" },
+	{ 0 },
+};
 
 /* The beta annotation counts as well, as in Kubernetes. */
 static bool is_default(const struct cJSON *tree)

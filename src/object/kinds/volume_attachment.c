@@ -50,43 +50,29 @@ const struct schema volume_attachment_schema = SCHEMA_OF(SCHEMA_STORAGE, "Volume
 );
 /* clang-format on */
 
-int volume_attachment_validate(const struct cJSON *tree, struct violations *found)
+bool volume_attachment_validate(const struct field *attachment)
 {
-	const struct cJSON *spec = json_get(tree, "spec"), *source = json_get(spec, "source");
-	const struct field *field = FIELD(NULL, "spec");
-	const char *name = json_text(source, "persistentVolumeName");
-	bool is_inline = json_get(source, "inlineVolumeSpec") != NULL;
-	int r;
+	static const char detail[] =
+		"must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+	const struct field *spec = FIELD(attachment, "spec"), *source = FIELD(spec, "source");
+	const struct field *name = FIELD(source, "persistentVolumeName");
+	bool is_inline = json_get(source->item, "inlineVolumeSpec") != NULL, goes_on = true;
 
-	assert(tree);
-	r = csi_driver_name_validate(json_text(spec, "attacher"), FIELD(field, "attacher"), found);
-	if (r == 0 && !is_inline && *name == '\0')
-		r = field_required(
-			FIELD(field, "source"),
-			"must specify exactly one of inlineVolumeSpec and persistentVolumeName",
-			found);
-	else if (r == 0 && is_inline && *name != '\0')
-		r = field_forbidden(
-			FIELD(field, "source"),
-			"must specify exactly one of inlineVolumeSpec and persistentVolumeName",
-			found);
-	else if (r == 0 && *name != '\0')
-		r = field_check_subdomain(FIELD(FIELD(field, "source"), "persistentVolumeName"),
-					  name, found);
-	if (r == 0)
-		r = field_check_subdomain(FIELD(field, "nodeName"), json_text(spec, "nodeName"),
-					  found);
-	return r;
+	if (!csi_driver_name_validate(FIELD(spec, "attacher")))
+		return false;
+	if (!is_inline && *field_text(name) == '\0')
+		goes_on = field_required(source, detail);
+	else if (is_inline && *field_text(name) != '\0')
+		goes_on = field_forbidden(source, detail);
+	else if (!is_inline)
+		goes_on = field_check_subdomain(name);
+	return goes_on && field_check_subdomain(FIELD(spec, "nodeName"));
 }
 
-int volume_attachment_validate_update(const struct object *old, const struct object *new_object,
-				      struct violations *found)
-{
-	static const struct fixed_field fixed[] = { { .path = "spec", .type = VIOLATION_INVALID },
-						    { 0 } };
-
-	return update_check_fixed(old, new_object, fixed, found);
-}
+const struct fixed_field volume_attachment_fixed[] = {
+	{ .path = "spec", .type = VIOLATION_INVALID },
+	{ 0 },
+};
 
 int volume_attachment_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			     struct failure *reterr)

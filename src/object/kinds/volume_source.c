@@ -32,8 +32,8 @@ const struct cJSON *volume_source_first(const struct cJSON *volume,
 	return source_from(json_first(volume), names);
 }
 
-static int check_spelling(const struct cJSON *source, const struct volume_source_names *names,
-			  const struct field *field, struct violations *found)
+static bool check_spelling(const struct cJSON *source, const struct volume_source_names *names,
+			   const struct field *volume)
 {
 	char detail[80];
 
@@ -44,23 +44,22 @@ static int check_spelling(const struct cJSON *source, const struct volume_source
 			continue;
 		(void) snprintf(detail, sizeof(detail), "unknown field; did you mean \"%s\"?",
 				known->name);
-		return field_invalid(field, json_key(source), detail, found);
+		return field_invalid(volume, json_key(source), detail);
 	}
-	return 0;
+	return true;
 }
 
-int volume_source_validate(const struct cJSON *volume, const struct volume_source_names *names,
-			   const struct field *field, struct violations *found)
+bool volume_source_validate(const struct field *volume, const struct volume_source_names *names)
 {
-	const struct cJSON *first = volume_source_first(volume, names), *second;
+	const struct cJSON *first = volume_source_first(volume->item, names), *second;
 
 	if (!first)
-		return field_required(field, "must specify a volume type", found);
+		return field_required(volume, "must specify a volume type");
 	second = source_from(json_next(first), names);
 	if (second)
-		return field_forbidden(FIELD(field, json_key(second)),
-				       "may not specify more than 1 volume type", found);
-	return check_spelling(first, names, field, found);
+		return field_forbidden(FIELD(volume, json_key(second)),
+				       "may not specify more than 1 volume type");
+	return check_spelling(first, names, volume);
 }
 
 int host_path_set_defaults(struct cJSON *source)
@@ -70,34 +69,28 @@ int host_path_set_defaults(struct cJSON *source)
 	return json_set_string(source, "type", "");
 }
 
-int host_path_validate(const struct cJSON *source, const struct field *field,
-		       struct violations *found)
+bool host_path_validate(const struct field *source)
 {
 	static const char *const types[] = {
 		"",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
 		"File", "FileOrCreate", "Socket",     NULL
 	};
-	const char *path = json_text(source, "path");
-	int r;
+	const struct field *path = FIELD(source, "path");
 
-	if (*path == '\0')
-		return field_required(FIELD(field, "path"), "", found);
-	r = field_check_no_backsteps(FIELD(field, "path"), path, found);
-	if (r == 0)
-		r = field_check_one_of(FIELD(field, "type"), json_text(source, "type"), types, true,
-				       found);
-	return r;
+	if (*field_text(path) == '\0')
+		return field_required(path, "");
+	return field_check_no_backsteps(path) &&
+	       field_check_one_of(FIELD(source, "type"), types, true);
 }
 
-int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found)
+bool nfs_validate(const struct field *source)
 {
-	const char *path = json_text(source, "path");
+	const struct field *server = FIELD(source, "server"), *path = FIELD(source, "path");
 
-	if (*json_text(source, "server") == '\0')
-		return field_required(FIELD(field, "server"), "", found);
-	if (*path == '\0')
-		return field_required(FIELD(field, "path"), "", found);
-	if (*path != '/')
-		return field_invalid(FIELD(field, "path"), path, "must be an absolute path", found);
-	return 0;
+	if (*field_text(server) == '\0')
+		return field_required(server, "");
+	if (*field_text(path) == '\0')
+		return field_required(path, "");
+	return *field_text(path) == '/' ||
+	       field_invalid(path, field_text(path), "must be an absolute path");
 }

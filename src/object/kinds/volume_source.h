@@ -25,14 +25,12 @@ const struct cJSON *volume_source_first(const struct cJSON *volume,
 					const struct volume_source_names *names);
 
 /* There is exactly one and it is not spelt nearly like one we know. */
-int volume_source_validate(const struct cJSON *volume, const struct volume_source_names *names,
-			   const struct field *field, struct violations *found);
+bool volume_source_validate(const struct field *volume, const struct volume_source_names *names);
 
 /* hostPath and nfs are the same in pods and PersistentVolumes: fields, defaults and rules. */
-int host_path_validate(const struct cJSON *source, const struct field *field,
-		       struct violations *found);
+bool host_path_validate(const struct field *source);
 int host_path_set_defaults(struct cJSON *source);
-int nfs_validate(const struct cJSON *source, const struct field *field, struct violations *found);
+bool nfs_validate(const struct field *source);
 
 /* ---- nfs_source.c: the nfs source of a PersistentVolume or of a pod's volume, decoded ---- */
 

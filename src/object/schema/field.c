@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "object/quantity.h"
+#include "object/select/name_index.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,12 +19,30 @@
 
 enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
 
+struct field field_first(const struct field *parent)
+{
+	const struct cJSON *item = json_first(parent->item);
+
+	if (!json_is_object(parent->item))
+		return field_with(parent, NULL, item);
+	return (struct field){ parent, json_key(item), 0, true, item, parent->found };
+}
+
+void field_next(struct field *at)
+{
+	at->item = json_next(at->item);
+	at->index++;
+	if (at->is_key)
+		at->name = json_key(at->item);
+}
+
 static void append(const struct field *field, char path[FIELD_PATH_BYTES])
 {
 	size_t used;
 
-	if (field->parent)
-		append(field->parent, path);
+	if (!field->parent)
+		return;
+	append(field->parent, path);
 	used = strlen(path);
 	if (field->name && field->is_key)
 		(void) snprintf(path + used, FIELD_PATH_BYTES - used, "[%.60s]", field->name);
@@ -70,85 +89,80 @@ int violations_to_failure(const struct violations *violations, struct failure *r
 	return failed_plain(reterr, -EINVAL, "%s: %s", first->field, first->message);
 }
 
-int violations_broken(struct violations *found, int error)
+bool violations_broken(struct violations *found, int error)
 {
 	assert(error < 0);
-	if (found)
-		found->error = error;
-	return error;
+	found->error = error;
+	return false;
 }
 
 /* @value as it is to be shown; "" where the sentence names none. */
-static int note(const struct field *field, enum violation_type type, const char *value,
-		const char *detail, struct violations *found)
+static bool note(const struct field *field, enum violation_type type, const char *value,
+		 const char *detail)
 {
+	struct violations *found = field->found;
 	struct violation *violation;
 
-	assert(field && detail);
-	if (!found)
-		return -EINVAL;
+	assert(found && detail);
 	assert(found->count < VIOLATIONS_MAX);
 	violation = &found->list[found->count++];
 	violation->type = type;
 	field_spell(field, violation->field);
 	(void) snprintf(violation->message, sizeof(violation->message), "%s%s%s%s%s",
 			types[type].text, *value ? ": " : "", value, *detail ? ": " : "", detail);
-	return found->want_all && found->count < VIOLATIONS_MAX ? 0 : -EINVAL;
+	return found->want_all && found->count < VIOLATIONS_MAX;
 }
 
 /* @value NULL: the sentence names none. */
-static int wrong(const struct field *field, enum violation_type type, const char *value,
-		 const char *detail, struct violations *found)
+static bool wrong(const struct field *field, enum violation_type type, const char *value,
+		  const char *detail)
 {
 	char quoted[90] = "";
 
-	if (value && !(found && found->is_secret))
+	if (value && !field->found->is_secret)
 		(void) snprintf(quoted, sizeof(quoted), "\"%.80s\"", value);
-	return note(field, type, quoted, detail, found);
+	return note(field, type, quoted, detail);
 }
 
-int field_required(const struct field *field, const char *detail, struct violations *found)
+bool field_required(const struct field *field, const char *detail)
 {
-	return wrong(field, VIOLATION_REQUIRED, NULL, detail, found);
+	return wrong(field, VIOLATION_REQUIRED, NULL, detail);
 }
 
-int field_forbidden(const struct field *field, const char *detail, struct violations *found)
+bool field_forbidden(const struct field *field, const char *detail)
 {
-	return wrong(field, VIOLATION_FORBIDDEN, NULL, detail, found);
+	return wrong(field, VIOLATION_FORBIDDEN, NULL, detail);
 }
 
-int field_too_long(const struct field *field, const char *detail, struct violations *found)
+bool field_too_long(const struct field *field, const char *detail)
 {
-	return wrong(field, VIOLATION_TOO_LONG, NULL, detail, found);
+	return wrong(field, VIOLATION_TOO_LONG, NULL, detail);
 }
 
-int field_invalid(const struct field *field, const char *value, const char *detail,
-		  struct violations *found)
+bool field_invalid(const struct field *field, const char *value, const char *detail)
 {
-	return wrong(field, VIOLATION_INVALID, value, detail, found);
+	return wrong(field, VIOLATION_INVALID, value, detail);
 }
 
-int field_invalid_number(const struct field *field, int64_t value, const char *detail,
-			 struct violations *found)
+bool field_invalid_number(const struct field *field, int64_t value, const char *detail)
 {
 	char text[24];
 
 	(void) snprintf(text, sizeof(text), "%" PRId64, value);
-	return note(field, VIOLATION_INVALID, text, detail, found);
+	return note(field, VIOLATION_INVALID, text, detail);
 }
 
-int field_duplicate(const struct field *field, const char *value, struct violations *found)
+bool field_duplicate(const struct field *field, const char *value)
 {
-	return wrong(field, VIOLATION_DUPLICATE, value, "", found);
+	return wrong(field, VIOLATION_DUPLICATE, value, "");
 }
 
-int field_not_found(const struct field *field, const char *value, struct violations *found)
+bool field_not_found(const struct field *field, const char *value)
 {
-	return wrong(field, VIOLATION_NOT_FOUND, value, "", found);
+	return wrong(field, VIOLATION_NOT_FOUND, value, "");
 }
 
-int field_not_supported(const struct field *field, const char *value, const char *const *supported,
-			struct violations *found)
+bool field_not_supported(const struct field *field, const char *value, const char *const *supported)
 {
 	char detail[VIOLATION_BYTES] = "supported values: ";
 
@@ -159,7 +173,7 @@ int field_not_supported(const struct field *field, const char *value, const char
 		(void) snprintf(detail + used, sizeof(detail) - used, "%s\"%s\"", i ? ", " : "",
 				supported[i]);
 	}
-	return wrong(field, VIOLATION_NOT_SUPPORTED, value, detail, found);
+	return wrong(field, VIOLATION_NOT_SUPPORTED, value, detail);
 }
 
 /* ---- shared rules ---- */
@@ -194,45 +208,64 @@ static bool is_subdomain(const char *text)
 	}
 }
 
-int field_check_label(const struct field *field, const char *value, struct violations *found)
+bool field_is_label(const char *value)
 {
-	if (!value || *value == '\0')
-		return field_required(field, "", found);
+	return strlen(value) <= LABEL_BYTES_MAX && is_label(value, strlen(value));
+}
+
+bool field_is_subdomain(const char *value)
+{
+	return strlen(value) <= SUBDOMAIN_BYTES_MAX && is_subdomain(value);
+}
+
+bool field_check_present(const struct field *field)
+{
+	return *field_text(field) != '\0' || field_required(field, "");
+}
+
+bool field_check_label(const struct field *field)
+{
+	const char *value = field_text(field);
+
+	if (*value == '\0')
+		return field_required(field, "");
 	if (strlen(value) > LABEL_BYTES_MAX)
-		return field_invalid(field, value, "must be no more than 63 characters", found);
-	if (!is_label(value, strlen(value)))
-		return field_invalid(field, value,
-				     "a lowercase RFC 1123 label must consist of lower case "
-				     "alphanumeric characters or '-'",
-				     found);
-	return 0;
+		return field_invalid(field, value, "must be no more than 63 characters");
+	return field_is_label(value) ||
+	       field_invalid(field, value,
+			     "a lowercase RFC 1123 label must consist of lower case alphanumeric "
+			     "characters or '-'");
 }
 
-int field_check_subdomain(const struct field *field, const char *value, struct violations *found)
+bool field_check_subdomain_in(const struct field *field, const char *value)
 {
-	if (!value || *value == '\0')
-		return field_required(field, "", found);
+	if (*value == '\0')
+		return field_required(field, "");
 	if (strlen(value) > SUBDOMAIN_BYTES_MAX)
-		return field_invalid(field, value, "must be no more than 253 characters", found);
-	if (!is_subdomain(value))
-		return field_invalid(field, value,
-				     "a lowercase RFC 1123 subdomain must consist of lower case "
-				     "alphanumeric characters, '-' or '.'",
-				     found);
-	return 0;
+		return field_invalid(field, value, "must be no more than 253 characters");
+	return field_is_subdomain(value) ||
+	       field_invalid(field, value,
+			     "a lowercase RFC 1123 subdomain must consist of lower case "
+			     "alphanumeric characters, '-' or '.'");
 }
 
-int field_check_one_of(const struct field *field, const char *value, const char *const *supported,
-		       bool optional, struct violations *found)
+bool field_check_subdomain(const struct field *field)
 {
+	return field_check_subdomain_in(field, field_text(field));
+}
+
+bool field_check_one_of(const struct field *field, const char *const *supported, bool optional)
+{
+	const char *value = field_text(field);
+
 	assert(supported);
-	if (!value || *value == '\0')
-		return optional ? 0 : field_required(field, "", found);
+	if (*value == '\0')
+		return optional || field_required(field, "");
 	for (size_t i = 0; supported[i]; i++) {
 		if (strcmp(value, supported[i]) == 0)
-			return 0;
+			return true;
 	}
-	return field_not_supported(field, value, supported, found);
+	return field_not_supported(field, value, supported);
 }
 
 static bool has_backstep(const char *path)
@@ -247,50 +280,69 @@ static bool has_backstep(const char *path)
 	return false;
 }
 
-int field_check_no_backsteps(const struct field *field, const char *path, struct violations *found)
+bool field_check_no_backsteps(const struct field *field)
 {
-	if (path && has_backstep(path))
-		return field_invalid(field, path, "must not contain '..'", found);
-	return 0;
+	return !has_backstep(field_text(field)) ||
+	       field_invalid(field, field_text(field), "must not contain '..'");
 }
 
-int field_check_descending(const struct field *field, const char *path, struct violations *found)
+bool field_check_descending(const struct field *field)
 {
-	if (path && *path == '/')
-		return field_invalid(field, path, "must be a relative path", found);
-	return field_check_no_backsteps(field, path, found);
+	if (*field_text(field) == '/')
+		return field_invalid(field, field_text(field), "must be a relative path");
+	return field_check_no_backsteps(field);
 }
 
-int field_check_range(const struct field *field, const struct cJSON *item, int64_t least,
-		      int64_t most, struct violations *found)
+bool field_check_range(const struct field *field, int64_t least, int64_t most)
 {
 	char detail[80];
 	int64_t value;
 
-	if (!json_int64(item, &value) || (value >= least && value <= most))
-		return 0;
+	if (!json_int64(field->item, &value) || (value >= least && value <= most))
+		return true;
 	(void) snprintf(detail, sizeof(detail),
 			"must be between %" PRId64 " and %" PRId64 ", inclusive", least, most);
-	return field_invalid_number(field, value, detail, found);
+	return field_invalid_number(field, value, detail);
 }
 
-int field_check_quantity(const struct field *field, const struct cJSON *item, bool positive,
-			 struct violations *found)
+bool field_check_quantity(const struct field *field, bool positive)
 {
-	const char *text = json_string(item, NULL);
+	const char *text = json_string(field->item, NULL);
 	struct failure why = { 0 };
 	struct quantity quantity;
 
 	if (!text)
-		return 0;
+		return true;
 	if (quantity_parse(text, &quantity, &why) < 0)
 		return field_invalid(field, text,
 				     "quantities are numbers with a suffix, such as \"10Gi\" or "
-				     "\"1500m\"",
-				     found);
+				     "\"1500m\"");
 	if (quantity.milli < 0)
-		return field_invalid(field, text, "must be greater than or equal to 0", found);
+		return field_invalid(field, text, "must be greater than or equal to 0");
 	if (positive && quantity.milli == 0)
-		return field_invalid(field, text, "must be greater than zero", found);
-	return 0;
+		return field_invalid(field, text, "must be greater than zero");
+	return true;
+}
+
+bool field_check_each(const struct field *field, bool (*check)(const struct field *element))
+{
+	FIELD_FOREACH (at, field)
+		if (!check(&at))
+			return false;
+	return true;
+}
+
+bool field_check_unique(const struct field *list, const char *key)
+{
+	cleanup_name_index struct name_index index = { 0 };
+	const struct name_entry *again;
+	struct field at = field_first(list);
+
+	if (name_index_init(&index, list->item, key) < 0)
+		return violations_broken(list->found, -ENOMEM);
+	again = name_index_duplicate(&index);
+	if (!again)
+		return true;
+	at.index = again->position;
+	return field_duplicate(FIELD_OF(&at, key, NULL), again->name);
 }

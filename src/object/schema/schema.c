@@ -26,82 +26,77 @@ static const char *type_name(const struct cJSON *item)
 	return json_is_array(item) ? "a list" : "null";
 }
 
-static int wrong_type(const struct field *field, const char *wanted, const struct cJSON *item,
-		      struct violations *found)
+static bool wrong_type(const struct field *field, const char *wanted)
 {
 	char detail[80];
 
-	if (json_is_lost(item)) /* its maker had no memory for a member */
-		return violations_broken(found, -ENOMEM);
-	(void) snprintf(detail, sizeof(detail), "must be %s, not %s", wanted, type_name(item));
-	return field_invalid(field, json_is_string(item) ? item->valuestring : NULL, detail, found);
+	if (json_is_lost(field->item)) /* its maker had no memory for a member */
+		return violations_broken(field->found, -ENOMEM);
+	(void) snprintf(detail, sizeof(detail), "must be %s, not %s", wanted,
+			type_name(field->item));
+	return field_invalid(field, json_string(field->item, NULL), detail);
 }
 
-static int apply_item(const struct schema_field *type, struct cJSON *item,
-		      const struct field *field, struct violations *found);
+static bool apply_item(const struct schema_field *type, const struct field *field);
 
-static int apply_elements(const struct schema_field *element, struct cJSON *list,
-			  const struct field *field, struct violations *found)
+static bool apply_elements(const struct schema_field *element, const struct field *field)
 {
-	size_t index = 0;
-
-	if (!json_is_array(list))
-		return wrong_type(field, "a list", list, found);
-	for (struct cJSON *item = list->child; item; item = item->next) {
-		int r = apply_item(element, item, FIELD_AT(field, index++), found);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	if (!json_is_array(field->item))
+		return wrong_type(field, "a list");
+	FIELD_FOREACH (at, field)
+		if (!apply_item(element, &at))
+			return false;
+	return true;
 }
 
-static int apply_values(const struct schema_field *value, struct cJSON *map,
-			const struct field *field, struct violations *found)
+static bool apply_values(const struct schema_field *value, const struct field *field)
 {
-	if (!json_is_object(map))
-		return wrong_type(field, "a map", map, found);
-	for (struct cJSON *item = map->child; item; item = item->next) {
-		const struct field *entry = FIELD_KEY(field, json_key(item));
-		int r = apply_item(value, item, found && found->is_secret ? field : entry, found);
+	if (!json_is_object(field->item))
+		return wrong_type(field, "a map");
+	FIELD_FOREACH (at, field) {
+		struct field hidden = *field;
 
-		if (r < 0)
-			return r;
+		hidden.item = at.item;
+		if (!apply_item(value, field->found->is_secret ? &hidden : &at))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
-static int apply_bytes(const struct cJSON *item, const struct field *field,
-		       struct violations *found)
+static bool apply_bytes(const struct field *field)
 {
 	size_t length;
 
-	if (!json_is_string(item))
-		return wrong_type(field, "a string of base64", item, found);
-	if (!base64_measure(item->valuestring, &length))
-		return field_invalid(field, NULL, "illegal base64 data", found);
-	return 0;
+	if (!json_is_string(field->item))
+		return wrong_type(field, "a string of base64");
+	return base64_measure(field_text(field), &length) ||
+	       field_invalid(field, NULL, "illegal base64 data");
 }
 
-static int apply_time(const struct cJSON *item, const struct field *field, struct violations *found)
+static bool apply_time(const struct field *field)
 {
-	if (!json_is_string(item))
-		return wrong_type(field, "a time", item, found);
-	if (!timestamp_is_valid(item->valuestring))
-		return field_invalid(field, item->valuestring,
-				     "must be a time of RFC 3339: \"2006-01-02T15:04:05Z\"", found);
-	return 0;
+	if (!json_is_string(field->item))
+		return wrong_type(field, "a time");
+	return timestamp_is_valid(field_text(field)) ||
+	       field_invalid(field, field_text(field),
+			     "must be a time of RFC 3339: \"2006-01-02T15:04:05Z\"");
 }
 
-static int apply_quantity(struct cJSON *item, const struct field *field, struct violations *found)
+static bool apply_quantity(const struct field *field)
 {
-	if (json_is_number(item))
-		item->type = cJSON_String; /* the API writes them as strings; the text is kept */
-	return json_is_string(item) ? 0 : wrong_type(field, "a quantity", item, found);
+	if (json_is_number(field->item)) /* the API writes them as strings; the text is kept */
+		((struct cJSON *) (uintptr_t) field->item)->type = cJSON_String;
+	return json_is_string(field->item) || wrong_type(field, "a quantity");
 }
 
-static int apply_item(const struct schema_field *type, struct cJSON *item,
-		      const struct field *field, struct violations *found)
+static bool apply_object(const struct schema *schema, const struct field *field)
+{
+	if (!json_is_object(field->item))
+		return wrong_type(field, "a map");
+	return !schema || schema_apply(schema, field);
+}
+
+static bool apply_item(const struct schema_field *type, const struct field *field)
 {
 	static const struct schema_field string = { .type = SCHEMA_STRING };
 	static const struct schema_field bytes = { .type = SCHEMA_BYTES };
@@ -112,41 +107,38 @@ static int apply_item(const struct schema_field *type, struct cJSON *item,
 
 	switch (type->type) {
 	case SCHEMA_STRING:
-		return json_is_string(item) ? 0 : wrong_type(field, "a string", item, found);
+		return json_is_string(field->item) || wrong_type(field, "a string");
 	case SCHEMA_BYTES:
-		return apply_bytes(item, field, found);
+		return apply_bytes(field);
 	case SCHEMA_TIME:
 	case SCHEMA_MICRO_TIME:
-		return apply_time(item, field, found);
+		return apply_time(field);
 	case SCHEMA_BOOL:
-		return json_is_bool(item) ? 0 : wrong_type(field, "a boolean", item, found);
+		return json_is_bool(field->item) || wrong_type(field, "a boolean");
 	case SCHEMA_INTEGER:
-		return json_int64(item, &number) ? 0 : wrong_type(field, "an integer", item, found);
+		return json_int64(field->item, &number) || wrong_type(field, "an integer");
 	case SCHEMA_INT_OR_STRING:
-		return json_is_string(item) || json_int64(item, &number)
-			       ? 0
-			       : wrong_type(field, "an integer or a string", item, found);
+		return json_is_string(field->item) || json_int64(field->item, &number) ||
+		       wrong_type(field, "an integer or a string");
 	case SCHEMA_QUANTITY:
-		return apply_quantity(item, field, found);
+		return apply_quantity(field);
 	case SCHEMA_STRINGS:
-		return apply_elements(&string, item, field, found);
+		return apply_elements(&string, field);
 	case SCHEMA_INTEGERS:
-		return apply_elements(&integer, item, field, found);
+		return apply_elements(&integer, field);
 	case SCHEMA_BYTES_MAP:
-		return apply_values(&bytes, item, field, found);
+		return apply_values(&bytes, field);
 	case SCHEMA_STRING_MAP:
-		return apply_values(&string, item, field, found);
+		return apply_values(&string, field);
 	case SCHEMA_QUANTITY_MAP:
-		return apply_values(&quantity, item, field, found);
+		return apply_values(&quantity, field);
 	case SCHEMA_OBJECT:
-		if (!json_is_object(item))
-			return wrong_type(field, "a map", item, found);
-		return type->of ? schema_apply(type->of, item, field, found) : 0;
+		return apply_object(type->of, field);
 	case SCHEMA_OBJECTS:
-		return apply_elements(&element, item, field, found);
+		return apply_elements(&element, field);
 	}
 	assert(!"a shape has an unknown type");
-	return -EINVAL;
+	return false;
 }
 
 static const struct schema_field *find(const struct schema *schema, const char *name)
@@ -158,26 +150,21 @@ static const struct schema_field *find(const struct schema *schema, const char *
 	return NULL;
 }
 
-int schema_apply(const struct schema *schema, struct cJSON *object, const struct field *field,
-		 struct violations *found)
+bool schema_apply(const struct schema *schema, const struct field *field)
 {
-	struct cJSON *next;
+	struct cJSON *object = (struct cJSON *) (uintptr_t) field->item, *next;
 
 	assert(schema && json_is_object(object));
 	for (struct cJSON *item = object->child; item; item = next) {
 		const struct schema_field *known = find(schema, json_key(item));
-		int r;
 
 		next = item->next;
 		if (!known)
 			continue;
-		if (json_is_null(item)) {
+		if (json_is_null(item))
 			json_free(cJSON_DetachItemViaPointer(object, item));
-			continue;
-		}
-		r = apply_item(known, item, FIELD(field, known->name), found);
-		if (r < 0)
-			return r;
+		else if (!apply_item(known, FIELD_OF(field, known->name, item)))
+			return false;
 	}
-	return 0;
+	return true;
 }

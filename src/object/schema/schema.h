@@ -58,13 +58,11 @@ struct schema {
 
 /**
  * schema_apply - check the known fields of an object, drop those that are null
- * @object: an object; changed: null members of known fields go, quantities become strings
- * @field:  its own place; NULL for the outermost
+ * @field: holds an object; changed: null members of known fields go, quantities become strings
  *
- * Return: 0; -EINVAL with the first field that has another type.
+ * Return: as in field.h; a field of another type is a violation.
  */
-int schema_apply(const struct schema *schema, struct cJSON *object, const struct field *field,
-		 struct violations *found);
+bool schema_apply(const struct schema *schema, const struct field *field);
 
 /* Unknown fields reported of one object at most. */
 enum { UNKNOWN_FIELDS_MAX = 64 };

@@ -19,8 +19,7 @@ struct walk {
 	unsigned int left;
 };
 
-static int walk_object(struct walk *walk, const struct schema *schema, const struct cJSON *object,
-		       const struct field *field);
+static int walk_object(struct walk *walk, const struct schema *schema, const struct field *object);
 
 static const struct schema_field *find(const struct schema *schema, const char *name)
 {
@@ -43,36 +42,32 @@ static int report(struct walk *walk, const struct field *field)
 	return --walk->left > 0 ? 0 : -E2BIG;
 }
 
-static int walk_elements(struct walk *walk, const struct schema *schema, const struct cJSON *list,
-			 const struct field *field)
+/* Values of another type than their field's are refused elsewhere. */
+static int walk_member(struct walk *walk, const struct schema *schema, const struct field *member)
 {
-	size_t index = 0;
+	const struct schema_field *known = find(schema, member->name);
 	int r = 0;
 
-	for (const struct cJSON *item = json_first(list); item && r == 0; item = json_next(item))
-		r = walk_object(walk, schema, item, FIELD_AT(field, index++));
+	if (!known)
+		return report(walk, member);
+	if (known->type == SCHEMA_OBJECT && known->of)
+		return walk_object(walk, known->of, member);
+	if (known->type != SCHEMA_OBJECTS || !known->of || !json_is_array(member->item))
+		return 0;
+	for (struct field at = field_first(member); at.item && r == 0; field_next(&at))
+		r = walk_object(walk, known->of, &at);
 	return r;
 }
 
-/* Values of another type than their field's are refused elsewhere. */
-static int walk_object(struct walk *walk, const struct schema *schema, const struct cJSON *object,
-		       const struct field *field)
+static int walk_object(struct walk *walk, const struct schema *schema, const struct field *object)
 {
 	int r = 0;
 
-	if (!json_is_object(object))
+	if (!json_is_object(object->item))
 		return 0;
-	for (const struct cJSON *item = json_first(object); item && r == 0;
-	     item = json_next(item)) {
-		const struct schema_field *known = find(schema, json_key(item));
-
-		if (!known)
-			r = report(walk, FIELD(field, json_key(item)));
-		else if (known->type == SCHEMA_OBJECT && known->of)
-			r = walk_object(walk, known->of, item, FIELD(field, known->name));
-		else if (known->type == SCHEMA_OBJECTS && known->of && json_is_array(item))
-			r = walk_elements(walk, known->of, item, FIELD(field, known->name));
-	}
+	for (const struct cJSON *item = json_first(object->item); item && r == 0;
+	     item = json_next(item))
+		r = walk_member(walk, schema, FIELD_OF(object, json_key(item), item));
 	return r;
 }
 
@@ -83,6 +78,6 @@ int object_unknown_fields(const struct cJSON *tree, enum object_kind kind,
 	int r;
 
 	assert(visit);
-	r = walk_object(&walk, kind_row(kind)->schema, tree, NULL);
+	r = walk_object(&walk, kind_row(kind)->schema, FIELD_ROOT(tree, NULL));
 	return walk.left > 0 ? r : 0;
 }

@@ -23,6 +23,7 @@ static_assert(ARRAY_SIZE(operator_names) == OPERATOR_LT + 2, "name every operato
 /* Label selectors know no Gt and Lt. */
 static const char *const label_operators[] = { "DoesNotExist", "Exists", "In", "NotIn", NULL };
 
+/* OPERATOR_LT + 1: none of them, which validation refuses. */
 static enum selector_operator operator_decode(const struct cJSON *requirement)
 {
 	const char *name = json_text(requirement, "operator");
@@ -30,96 +31,66 @@ static enum selector_operator operator_decode(const struct cJSON *requirement)
 
 	while (operator_names[op] && strcmp(operator_names[op], name) != 0)
 		op++;
-	assert(operator_names[op]); /* validated */
 	return (enum selector_operator) op;
 }
 
 /* ---- validation ---- */
 
-/* How many values each operator takes; an unknown one was refused before. */
-static int check_values(const struct cJSON *requirement, enum selector_operator op,
-			const struct field *field, struct violations *found)
+/* How many values each operator takes; an unknown one takes any number. */
+static bool check_values(const struct field *values, enum selector_operator op)
 {
-	const struct field *values = FIELD(field, "values");
-	size_t count = json_count(json_get(requirement, "values"));
+	size_t count = json_count(values->item);
 
 	switch (op) {
 	case OPERATOR_IN:
 	case OPERATOR_NOT_IN:
-		if (count == 0)
-			return field_required(
-				values, "must be specified when `operator` is 'In' or 'NotIn'",
-				found);
-		return 0;
+		return count > 0 ||
+		       field_required(values,
+				      "must be specified when `operator` is 'In' or 'NotIn'");
 	case OPERATOR_EXISTS:
 	case OPERATOR_DOES_NOT_EXIST:
-		if (count > 0)
-			return field_forbidden(values,
-					       "may not be specified when `operator` is 'Exists' "
-					       "or 'DoesNotExist'",
-					       found);
-		return 0;
+		return count == 0 || field_forbidden(values, "may not be specified when `operator` "
+							     "is 'Exists' or 'DoesNotExist'");
 	case OPERATOR_GT:
 	case OPERATOR_LT:
-		if (count != 1)
-			return field_required(values,
-					      "must be specified single value when `operator` is "
-					      "'Lt' or 'Gt'",
-					      found);
-		return 0;
+		return count == 1 || field_required(values, "must be specified single value when "
+							    "`operator` is 'Lt' or 'Gt'");
 	}
-	return 0;
+	return true;
 }
 
-static int check_requirements(const struct cJSON *list, const char *const *operators,
-			      const struct field *field, struct violations *found)
+static bool check_requirements(const struct field *list, const char *const *operators)
 {
-	size_t index = 0;
+	FIELD_FOREACH (at, list) {
+		const struct field *op = FIELD(&at, "operator");
 
-	JSON_FOREACH (item, list) {
-		const struct field *at = FIELD_AT(field, index++);
-		int r;
-
-		if (*json_text(item, "key") == '\0')
-			return field_required(FIELD(at, "key"), "", found);
-		r = field_check_one_of(FIELD(at, "operator"),
-				       json_string(json_get(item, "operator"), NULL), operators,
-				       false, found);
-		if (r == 0)
-			r = check_values(item, operator_decode(item), at, found);
-		if (r < 0)
-			return r;
+		if (*json_text(at.item, "key") == '\0')
+			return field_required(FIELD(&at, "key"), "");
+		if (!field_check_one_of(op, operators, false) ||
+		    !check_values(FIELD(&at, "values"), operator_decode(at.item)))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
-int label_selector_validate(const struct cJSON *selector, const struct field *field,
-			    struct violations *found)
+bool label_selector_validate(const struct field *selector)
 {
-	return check_requirements(json_get(selector, "matchExpressions"), label_operators,
-				  FIELD(field, "matchExpressions"), found);
+	return check_requirements(FIELD(selector, "matchExpressions"), label_operators);
 }
 
-int node_selector_validate(const struct cJSON *selector, const struct field *field,
-			   struct violations *found)
+static bool check_term(const struct field *term)
 {
-	const struct cJSON *terms = json_get(selector, "nodeSelectorTerms");
-	const struct field *at = FIELD(field, "nodeSelectorTerms");
-	size_t index = 0;
-	int r = 0;
+	return check_requirements(FIELD(term, "matchExpressions"), operator_names) &&
+	       check_requirements(FIELD(term, "matchFields"), operator_names);
+}
 
-	if (json_count(terms) == 0)
-		return field_required(at, "must have at least one node selector term", found);
-	for (const struct cJSON *term = json_first(terms); term && r == 0; term = json_next(term)) {
-		const struct field *place = FIELD_AT(at, index++);
+bool node_selector_validate(const struct field *selector)
+{
+	const struct field *terms = FIELD(selector, "nodeSelectorTerms");
 
-		r = check_requirements(json_get(term, "matchExpressions"), operator_names,
-				       FIELD(place, "matchExpressions"), found);
-		if (r == 0)
-			r = check_requirements(json_get(term, "matchFields"), operator_names,
-					       FIELD(place, "matchFields"), found);
-	}
-	return r;
+	if (json_count(terms->item) == 0)
+		return field_required(terms, "must have at least one node selector term");
+	return field_check_each(terms, check_term);
 }
 
 /* ---- decoding ---- */

@@ -10,10 +10,8 @@
 #include "object/schema/field.h"
 #include "object/select/selector.h"
 
-int label_selector_validate(const struct cJSON *selector, const struct field *field,
-			    struct violations *found);
-int node_selector_validate(const struct cJSON *selector, const struct field *field,
-			   struct violations *found);
+bool label_selector_validate(const struct field *selector);
+bool node_selector_validate(const struct field *selector);
 
 /* What was validated. NULL for an absent selector, and when the arena is exhausted. */
 const struct label_selector *label_selector_decode(const struct cJSON *selector,

@@ -62,6 +62,24 @@ static void test_all_are_told(void **state)
 			 "lower case alphanumeric characters, '-' or '.'");
 }
 
+/* A look that goes on after an operator that is none does not ask how many values it takes. */
+static void test_an_unknown_operator_is_a_violation(void **state)
+{
+	struct violations found;
+
+	violations_of("{\"apiVersion\": \"v1\", \"kind\": \"PersistentVolumeClaim\","
+		      " \"metadata\": {\"name\": \"c\"}, \"spec\": {\"accessModes\":"
+		      " [\"ReadWriteOnce\"], \"resources\": {\"requests\": {\"storage\": \"1\"}},"
+		      " \"selector\": {\"matchExpressions\":"
+		      " [{\"key\": \"a\", \"operator\": \"Near\"}]}}}",
+		      &found);
+	assert_int_equal(found.count, 1);
+	assert_violation(&found, 0, "FieldValueNotSupported",
+			 "spec.selector.matchExpressions[0].operator",
+			 "Unsupported value: \"Near\": supported values: \"DoesNotExist\", "
+			 "\"Exists\", \"In\", \"NotIn\"");
+}
+
 static void test_the_first_is_the_failure(void **state)
 {
 	cleanup_json struct cJSON *tree =
@@ -151,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_are_told),
+		cmocka_unit_test(test_an_unknown_operator_is_a_violation),
 		cmocka_unit_test(test_the_first_is_the_failure),
 		cmocka_unit_test(test_wrong_types_hide_the_rest),
 		cmocka_unit_test(test_a_right_object_has_none),
