@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
 enum {
 	CALL_BODY_DEPTH_MAX = 32,
@@ -21,25 +20,13 @@ enum {
 	CALL_MINUTES_MAX = 10,
 };
 
-struct question {
-	struct exchange *exchange;
-	struct driver_call *call;
-};
-
-static void question_abandon(void *work)
+static void abandon(void *call)
 {
-	struct question *question = work;
-
-	driver_call_cancel(question->call);
-	free(question);
+	driver_call_cancel(call);
 }
 
-static void on_answer(void *userdata, struct cJSON *tree)
+static void on_answer(void *exchange, struct cJSON *tree)
 {
-	struct question *question = userdata;
-	struct exchange *exchange = question->exchange;
-
-	free(question);
 	reply_tree(exchange, 200, tree);
 }
 
@@ -98,28 +85,22 @@ static void refuse(struct exchange *exchange, int error, const struct failure *w
 static void start_call(struct exchange *exchange, const struct cJSON *body, uint64_t timeout_usec)
 {
 	const char *method = api_path_parameter(&exchange->path, "method");
-	struct question *question = exchange_new_work(exchange, sizeof(*question));
 	const struct driver_call_request request = {
 		.driver = exchange->path.segments[exchange->path.segment_count - 2],
 		.method = method ? method : "",
 		.message = body,
 		.timeout_usec = timeout_usec,
 		.done = on_answer,
-		.userdata = question,
+		.userdata = exchange,
 	};
+	struct driver_call *call;
 	struct failure why = { .error = 0 };
-	int r;
+	int r = agent_call_driver(exchange->agent, &request, &call, &why);
 
-	if (!question)
-		return;
-	question->exchange = exchange;
-	r = agent_call_driver(exchange->agent, &request, &question->call, &why);
-	if (r < 0) {
-		free(question);
+	if (r < 0)
 		refuse(exchange, r, &why);
-		return;
-	}
-	exchange_wait(exchange, question, question_abandon);
+	else
+		exchange_wait(exchange, call, abandon);
 }
 
 void driver_calls_post(struct exchange *exchange)

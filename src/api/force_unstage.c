@@ -12,28 +12,16 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
-struct force {
-	struct exchange *exchange;
-	struct unstage_call *call;
-};
-
-static void force_abandon(void *work)
+static void abandon(void *call)
 {
-	struct force *force = work;
-
-	unstage_call_cancel(force->call);
-	free(force);
+	unstage_call_cancel(call);
 }
 
-static void on_forced(void *userdata, int error, const char *text)
+static void on_forced(void *exchange, int error, const char *text)
 {
 	static const struct reply_details nothing = { .row = NULL };
-	struct force *force = userdata;
-	struct exchange *exchange = force->exchange;
 
-	free(force);
 	if (error == 0)
 		reply_success(exchange, 200, &nothing, text);
 	else
@@ -59,26 +47,21 @@ static void refuse(struct exchange *exchange, const char *volume, int error)
 
 void force_unstage_post(struct exchange *exchange)
 {
-	struct unstage_call_request request = {
+	const struct unstage_call_request request = {
 		.volume = exchange->path.segments[3],
 		.by = exchange->peer ? exchange->peer : "a client",
 		.done = on_forced,
+		.userdata = exchange,
 	};
-	struct force *force;
-	int r = -ENOMEM;
+	struct unstage_call *call;
+	int r;
 
 	assert(exchange);
 	if (!exchange_may_wait(exchange))
 		return;
-	force = calloc(1, sizeof(*force));
-	request.userdata = force;
-	if (force)
-		r = agent_force_unstage(exchange->agent, &request, &force->call);
-	if (r < 0) {
-		free(force);
+	r = agent_force_unstage(exchange->agent, &request, &call);
+	if (r < 0)
 		refuse(exchange, request.volume, r);
-		return;
-	}
-	force->exchange = exchange;
-	exchange_wait(exchange, force, force_abandon);
+	else
+		exchange_wait(exchange, call, abandon);
 }

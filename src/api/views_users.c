@@ -10,27 +10,14 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 
-struct question {
-	struct exchange *exchange;
-	struct volume_users_search *ask;
-};
-
-static void question_abandon(void *work)
+static void abandon(void *search)
 {
-	struct question *question = work;
-
-	volume_users_search_cancel(question->ask);
-	free(question);
+	volume_users_search_cancel(search);
 }
 
-static void on_users(void *userdata, struct cJSON *tree)
+static void on_users(void *exchange, struct cJSON *tree)
 {
-	struct question *question = userdata;
-	struct exchange *exchange = question->exchange;
-
-	free(question);
 	reply_tree(exchange, 200, tree);
 }
 
@@ -48,21 +35,15 @@ static void refuse(struct exchange *exchange, const char *volume, int error)
 void views_volume_users(struct exchange *exchange)
 {
 	const char *volume = exchange->path.segments[3];
-	struct question *question;
+	struct volume_users_search *search;
 	int r;
 
 	assert(exchange);
 	if (!exchange_may_wait(exchange))
 		return;
-	question = exchange_new_work(exchange, sizeof(*question));
-	if (!question)
-		return;
-	question->exchange = exchange;
-	r = agent_search_users(exchange->agent, volume, on_users, question, &question->ask);
-	if (r < 0) {
-		free(question);
+	r = agent_search_users(exchange->agent, volume, on_users, exchange, &search);
+	if (r < 0)
 		refuse(exchange, volume, r);
-		return;
-	}
-	exchange_wait(exchange, question, question_abandon);
+	else
+		exchange_wait(exchange, search, abandon);
 }
