@@ -7,11 +7,11 @@
 #include "api/auth/authorize.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct variable {
 	const char *name; /* the tree's */

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define FNV1A_FIRST UINT64_C(0xcbf29ce484222325)
 
@@ -34,4 +35,18 @@ static inline uint64_t fnv1a_add_text(uint64_t sum, const char *text)
 	for (; *text; text++)
 		sum = fnv1a_add(sum, (unsigned char) *text);
 	return sum;
+}
+
+/* A word at a time, for long texts: another sum, in this machine's byte order. */
+static inline uint64_t fnv1a_add_words(uint64_t sum, const void *bytes, size_t length)
+{
+	const unsigned char *at = bytes;
+	uint64_t word;
+
+	for (; length >= sizeof(word); length -= sizeof(word), at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		sum = fnv1a_add(sum, word);
+		sum ^= sum >> 32;
+	}
+	return fnv1a_add_bytes(sum, at, length);
 }

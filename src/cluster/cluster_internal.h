@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "cluster/cluster.h"
 
 #include "cluster/requests.h"
@@ -16,8 +17,6 @@
 #include "store/remote/heartbeat.h"
 #include "store/remote/kubeconfig.h"
 #include "store/remote/list_watch.h"
-
-#include <uthash.h>
 
 struct pods;
 struct needed;

@@ -12,9 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 
 #include <assert.h>
-#include <uthash.h>
 
 enum { TRY_FIRST_SECONDS = 5, TRY_MAX_SECONDS = 300 };
 

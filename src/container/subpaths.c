@@ -15,12 +15,12 @@
 #include "container/subpath_items.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "operation/attempt.h"
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 enum {

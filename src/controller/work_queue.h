@@ -11,12 +11,12 @@
 #pragma once
 
 #include "base/failure.h"
+#include "base/hash_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
-#include <uthash.h>
 
 struct cJSON;
 struct object;

@@ -7,12 +7,11 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "csi/csi_driver_table.h"
 #include "csi/csi_registration.h"
 #include "csi/csi_registration_rule.h"
 #include "csi/csi_registration_watch.h"
-
-#include <uthash.h>
 
 /* One socket. */
 struct registration {

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/directory.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/path.h"
 
@@ -25,7 +26,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <uthash.h>
 #include <utlist.h>
 
 enum {

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "controller/csi/csi_node.h"
@@ -21,7 +22,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 /* A step that failed. */

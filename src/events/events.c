@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "events/event_object.h"
@@ -26,7 +27,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 enum { NAME_BYTES = 254, SUFFIX_BYTES = 18 }; /* ".0123456789abcdef" and its end */
 enum { EXPIRY_USEC_MIN = 60 * 1000000 };

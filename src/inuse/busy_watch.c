@@ -11,13 +11,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/text.h"
 #include "object/json/json_tree.h"
 
 #include <assert.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <uthash.h>
 
 enum {
 	BATCH_MAX = 64,         /* volumes looked for in one search */

@@ -10,13 +10,13 @@
 #include "inuse/server_probe.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "mount/mount.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/vfs.h>
-#include <uthash.h>
 
 /* Belongs to the worker until it is over; no other thread reads @result before. */
 struct probe {

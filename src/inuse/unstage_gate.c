@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "inuse/unstage_search.h"
@@ -22,7 +23,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <uthash.h>
 
 enum {
 	CLEARED_USEC = 1000000,

@@ -10,10 +10,10 @@
 #include "operation/key.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 struct key_volume {

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 
 #include <assert.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <uthash.h>
 
 struct renewal {
 	char *key; /* unique name, NUL, pod uid, NUL */

@@ -9,10 +9,9 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "source/manifest_file.h"
 #include "source/manifest_plan.h"
-
-#include <uthash.h>
 
 struct manifest_key;
 struct manifest_entry;

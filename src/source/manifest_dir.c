@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "base/worker.h"
 #include "source/manifest_scan.h"
@@ -19,7 +20,6 @@
 #include <assert.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <uthash.h>
 
 enum {
 	READ_MAX = 64, /* files in one job: the loop handles some while the next are read */

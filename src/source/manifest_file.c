@@ -128,7 +128,7 @@ static void parse(struct manifest_file *file, const char *text, size_t length, u
 {
 	int r;
 
-	file->text = fnv1a_add_bytes(fnv1a_add(FNV1A_FIRST, length), text, length);
+	file->text = fnv1a_add_words(fnv1a_add(FNV1A_FIRST, length), text, length);
 	file->is_as_applied = known_text != 0 && file->text == known_text;
 	if (file->is_as_applied)
 		return;

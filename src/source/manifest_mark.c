@@ -46,24 +46,24 @@ static int read_string(const struct json_bytes *text, char *ret, size_t room)
 /* Asked of every object at a start: nothing is parsed but names with escapes. */
 int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 {
-	struct json_bytes annotations, file, hash;
-	char digits[24];
-	int r;
+	const char *metadata = json_text_within(object->json, "metadata");
+	struct json_text_walk annotation;
+	char digits[24] = "";
+	int r = 0;
 
-	*ret = (struct manifest_mark){ .is_marked = false };
-	annotations = json_text_member(object->json, "metadata");
-	if (annotations.length > 0)
-		annotations = json_text_member(annotations.start, "annotations");
-	if (annotations.length == 0)
-		return 0;
-	file = json_text_member(annotations.start, ANNOTATION_MANIFEST);
-	hash = json_text_member(annotations.start, ANNOTATION_MANIFEST_HASH);
-	r = read_string(&file, ret->file, sizeof(ret->file));
-	if (r == 0)
-		r = read_string(&hash, digits, sizeof(digits));
+	ret->file[0] = '\0';
+	ret->is_gone = false;
+	json_text_begin(&annotation, json_text_within(metadata, "annotations"));
+	while (r == 0 && json_text_next(&annotation)) {
+		if (json_bytes_are(&annotation.key, ANNOTATION_MANIFEST))
+			r = read_string(&annotation.value, ret->file, sizeof(ret->file));
+		else if (json_bytes_are(&annotation.key, ANNOTATION_MANIFEST_HASH))
+			r = read_string(&annotation.value, digits, sizeof(digits));
+		else if (json_bytes_are(&annotation.key, ANNOTATION_MANIFEST_STATE))
+			ret->is_gone = true;
+	}
 	ret->is_marked = ret->file[0] != '\0';
 	ret->hash = r == 0 ? strtoull(digits, NULL, 16) : 0;
-	ret->is_gone = json_text_member(annotations.start, ANNOTATION_MANIFEST_STATE).length > 0;
 	return r < 0 ? -ENOMEM : 0;
 }
 

@@ -11,13 +11,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
 #include "store/reflector.h"
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 
 struct claim_reason {
 	char *uid;

@@ -8,11 +8,11 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "plugins/plugin.h"
 #include "state/dirty.h"
 
 #include <stdint.h>
-#include <uthash.h>
 
 struct desired_pod {
 	char *pod_uid;

@@ -10,10 +10,10 @@
 #include "state/dirty.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 
 struct dirty_name {
 	char *unique_name;

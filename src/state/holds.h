@@ -14,12 +14,12 @@
 #pragma once
 
 #include "base/failure.h"
+#include "base/hash_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <uthash.h>
 
 enum hold_kind {
 	HOLD_EXPLICIT, /* until deleted, or until its container is reported as terminated */

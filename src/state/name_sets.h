@@ -9,7 +9,7 @@
 #pragma once
 
 #include <stddef.h>
-#include <uthash.h>
+#include "base/hash_table.h"
 
 struct name_set {
 	UT_hash_handle hh; /* by key */

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <uthash.h>
+#include "base/hash_table.h"
 
 #undef HASH_INITIAL_NUM_BUCKETS
 #undef HASH_INITIAL_NUM_BUCKETS_LOG2

@@ -14,6 +14,7 @@
 #include "status/directory_usage.h"
 
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "object/json/json.h"
 #include "reconcile/reconcile.h"
 #include "status/view_time.h"
@@ -22,7 +23,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 enum {

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "events/events.h"
 #include "status/view_time.h"
@@ -21,7 +22,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 
 /* Below a second, and longer than the claims of some hundred pods take to be bound: an event is a
  * write. */

@@ -11,6 +11,7 @@
 #include "status/mount_waiters.h"
 
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "object/kinds/pod.h"
 #include "status/view_time.h"
 #include "status/status.h"
@@ -18,7 +19,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 enum { WAIT_ACCURACY_USEC = 1000 };

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "object/json/json.h"
 #include "object/json/json_text.h"
 #include "object/timestamp.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 static const char volumes_held[] = "VolumesHeld";
 

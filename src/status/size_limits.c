@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "mount/capacity/capacity.h"
 #include "status/status.h"
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <uthash.h>
 
 #define CONDITION "VolumeOverSizeLimit"
 

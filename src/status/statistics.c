@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "base/worker.h"
 #include "object/json/json.h"
 #include "plugins/plugin.h"
@@ -28,7 +29,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 enum {

@@ -15,6 +15,7 @@
 #include "status/volume_faults.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "base/log.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
@@ -25,7 +26,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <uthash.h>
 
 #define CONDITION "VolumeFaulty"
 

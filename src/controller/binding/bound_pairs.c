@@ -8,12 +8,12 @@
 
 #include "base/array.h"
 #include "base/fnv1a.h"
+#include "base/hash_table.h"
 #include "object/kinds/persistent_volume.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 enum { KEY_BYTES = 1 + 64 + 254 };

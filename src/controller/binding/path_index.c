@@ -4,13 +4,13 @@
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
+#include "base/hash_table.h"
 #include "controller/binding/binding.h"
 
 #include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct path_entry {
 	UT_hash_handle hh;

@@ -7,10 +7,10 @@
 #include "mount/archive/volume_copy.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 
 struct link {
 	struct link_key {

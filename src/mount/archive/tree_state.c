@@ -7,11 +7,11 @@
 #include "mount/archive/tree_state.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 
 #include <assert.h>
 #include <gnutls/crypto.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 struct tree_state {

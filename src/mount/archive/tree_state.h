@@ -7,10 +7,10 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "mount/archive/entry_digest.h"
 
 #include <stdbool.h>
-#include <uthash.h>
 
 enum { TREE_STATE_ENTRIES_MAX = 64 * 1024 * 1024 };
 

@@ -53,7 +53,7 @@ static int peek(const struct parser *parser)
 }
 
 /* Every line of the text ends in here: strings cannot hold a raw one. */
-static void skip_blanks(struct parser *parser)
+static void skip_blanks_here(struct parser *parser)
 {
 	for (; parser->at < parser->length; parser->at++) {
 		unsigned char byte = parser->text[parser->at];
@@ -65,6 +65,13 @@ static void skip_blanks(struct parser *parser)
 			return;
 		}
 	}
+}
+
+/* Printed text has none. */
+static inline void skip_blanks(struct parser *parser)
+{
+	if (parser->at < parser->length && parser->text[parser->at] <= ' ')
+		skip_blanks_here(parser);
 }
 
 /* Overlong forms, surrogates and what is beyond Unicode count as bad, as in Go. */

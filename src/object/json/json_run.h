@@ -36,9 +36,13 @@ static inline size_t json_plain_run(const char *text, size_t length, bool ascii)
 		uint64_t word;
 
 		memcpy(&word, text + run, sizeof(word));
-		if ((word & JSON_ONES * high) || json_bytes_below(word, 0x20) ||
-		    json_bytes_below(word ^ JSON_ONES * '"', 1) ||
-		    json_bytes_below(word ^ JSON_ONES * '\\', 1))
+		word = (word & JSON_ONES * high) | json_bytes_below(word, 0x20) |
+		       json_bytes_below(word ^ JSON_ONES * '"', 1) |
+		       json_bytes_below(word ^ JSON_ONES * '\\', 1);
+		/* The lowest one is exact: a borrow reaches only those above it. */
+		if (word != 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+			return run + (size_t) __builtin_ctzll(word) / 8;
+		if (word != 0)
 			break;
 		run += sizeof(word);
 	}

@@ -45,7 +45,8 @@ void json_text_begin(struct json_text_walk *walk, const char *json)
 	*walk = (struct json_text_walk){ .at = *json == '{' && json[1] != '}' ? json + 1 : "" };
 }
 
-bool json_text_next(struct json_text_walk *walk)
+/* Up to the value, of which only the beginning is known then. */
+static bool next_key(struct json_text_walk *walk)
 {
 	const char *end;
 
@@ -54,10 +55,23 @@ bool json_text_next(struct json_text_walk *walk)
 	end = string_end(walk->at);
 	walk->key = (struct json_bytes){ walk->at + 1, (size_t) (end - walk->at) - 2 };
 	assert(*end == ':');
-	walk->at = value_end(end + 1);
-	walk->value = (struct json_bytes){ end + 1, (size_t) (walk->at - end) - 1 };
+	walk->value = (struct json_bytes){ end + 1, 0 };
+	return true;
+}
+
+static void pass_value(struct json_text_walk *walk)
+{
+	walk->at = value_end(walk->value.start);
+	walk->value.length = (size_t) (walk->at - walk->value.start);
 	if (*walk->at == ',')
 		walk->at++;
+}
+
+bool json_text_next(struct json_text_walk *walk)
+{
+	if (!next_key(walk))
+		return false;
+	pass_value(walk);
 	return true;
 }
 
@@ -81,4 +95,15 @@ struct json_bytes json_text_member(const char *json, const char *key)
 		if (json_bytes_are(&walk.key, key))
 			return walk.value;
 	return (struct json_bytes){ 0 };
+}
+
+const char *json_text_within(const char *json, const char *key)
+{
+	struct json_text_walk walk;
+
+	json_text_begin(&walk, json);
+	for (; next_key(&walk); pass_value(&walk))
+		if (json_bytes_are(&walk.key, key))
+			return walk.value.start;
+	return "";
 }

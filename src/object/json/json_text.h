@@ -32,3 +32,5 @@ bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b);
 
 /* The value of the member @key; no bytes when there is none. */
 struct json_bytes json_text_member(const char *json, const char *key);
+/* The same where its end does not matter: from its first byte on; "" when there is none. */
+const char *json_text_within(const char *json, const char *key);

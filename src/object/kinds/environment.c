@@ -12,6 +12,7 @@
 #include "object/kinds/environment.h"
 
 #include "base/cleanup.h"
+#include "base/hash_table.h"
 #include "base/text.h"
 #include "object/json/base64.h"
 #include "object/json/json.h"
@@ -20,7 +21,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <uthash.h>
 
 /* In all; Linux itself takes no more for a new program (a quarter of its stack, at most 6 MiB). */
 enum { ENVIRONMENT_BYTES_MAX = 6 * 1024 * 1024 };
