@@ -191,6 +191,7 @@ static int check_target(struct local_mounter *mounter, struct stage_report *repo
 	mounter->already_mounted = true;
 	mounter->target_gid = facts.gid;
 	report->mount_id = facts.mount_id;
+	report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
 	return 0;
 }
 
@@ -289,6 +290,13 @@ static int prepare_target(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
+static void note_bind(const struct local_mounter *mounter, struct stage_report *report)
+{
+	if (report->mount_id != 0)
+		report->mount_mark =
+			mount_mark(report->mount_id, mounter->source_device, mounter->source_inode);
+}
+
 static int bind_with_map(struct local_mounter *mounter, uint64_t *ret_mount_id)
 {
 	struct mount_attributes mapped = mounter->attributes;
@@ -311,14 +319,17 @@ static int bind_source(void *data, struct stage_report *report)
 
 	if (mounter->already_mounted)
 		return STAGE_NEXT;
-	if (mounter->map_fd >= 0 && bind_with_map(mounter, &report->mount_id) == 0)
+	if (mounter->map_fd >= 0 && bind_with_map(mounter, &report->mount_id) == 0) {
+		note_bind(mounter, report);
 		return STAGE_LIST_DONE;
+	}
 	r = bind_at_with_id(mounter->source_fd, mounter->target_fd, &mounter->attributes,
 			    &report->mount_id, &mounter->bind_failure);
 	if (r < 0) {
 		mounter->bind_failure.error = r;
 		return STAGE_NEXT;
 	}
+	note_bind(mounter, report);
 	return mounter->must_own || mounter->map_fd >= 0 || report->mount_id == 0 ? STAGE_NEXT
 										  : STAGE_LIST_DONE;
 }
@@ -491,7 +502,7 @@ const struct volume_plugin local_volume_plugin = {
 	.get_source = local_get_source,
 	.supports_mount_options = true,
 	.mounts_any_type = true,
-	.traits = VOLUME_GROWS,
+	.traits = VOLUME_GROWS | VOLUME_IS_ITS_MOUNT,
 	.can_device_mount = local_can_device_mount,
 	.new_mounter = local_new_mounter,
 	.new_unmounter = pod_target_new_unmounter,

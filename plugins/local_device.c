@@ -145,6 +145,7 @@ static int prepare_staging(void *data, struct stage_report *report)
 	if (mounter->device_number != 0 &&
 	    local_staged_device_matches(host, &facts, mounter->device_number)) {
 		report->mount_id = facts.mount_id;
+		report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
 		return STAGE_LIST_DONE;
 	}
 	report->error_class = ERROR_UNCERTAIN;
@@ -157,8 +158,10 @@ static void note_staged_mount(const struct device_mounter *mounter, struct stage
 {
 	struct mount_facts facts;
 
-	if (place_facts(&mounter->staging, &facts, NULL) == 0 && facts.is_mount_root)
-		report->mount_id = facts.mount_id;
+	if (place_facts(&mounter->staging, &facts, NULL) < 0 || !facts.is_mount_root)
+		return;
+	report->mount_id = facts.mount_id;
+	report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
 }
 
 /* What is not known now the mount says. */

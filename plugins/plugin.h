@@ -44,7 +44,7 @@ struct plugin_host {
 /* Sets allocatable, by root_fd for storage; what stays 0 is not known. And has_selinux. */
 void plugin_host_measure(struct plugin_host *host);
 
-/* volume.Spec: one volume as one pod (or one PV) means it. Strings live as long as both objects. */
+/* volume.Spec: one volume as one pod or PV means it. Strings live as long as both objects. */
 struct volume_spec {
 	const char *name;         /* inner name: the PV's, else pod.spec.volumes[].name */
 	const struct object *pv;  /* NULL for inline volumes and for volumes known from disk only */
@@ -92,8 +92,7 @@ struct volume_request {
 	const char *pod_uid;
 	const char *device_path;       /* as recorded when the device was set up; "" unknown */
 	const char *device_mount_path; /* as recorded; "" unknown */
-	/* Set-ups: it may be there from before, so a failure must not take away what a teardown
-	 * will want to know. */
+	/* Set-ups: it may be there; a failure must not take away what a teardown needs to know. */
 	bool keeps_traces;
 	/* Set for set-ups. Look up only what references() names: no remount follows when another
 	 * object changes. */
@@ -132,16 +131,18 @@ enum volume_trait {
 	VOLUME_GROWS = 1 << 0,
 	/* What a pod has of it need not be a mount: that is the driver's business. */
 	VOLUME_MAY_LACK_MOUNT = 1 << 1,
-	/* A teardown removes files at get_path() that are nowhere else: it begins only after no
-	 * other process has that directory mounted. */
+	/* A teardown removes files at get_path(): it begins only after no other process has that
+	 * directory mounted. */
 	VOLUME_REMOVES_FILES = 1 << 2,
+	/* A set-up leaves a mount and, but for a group or a size, nothing else to be repeated. */
+	VOLUME_IS_ITS_MOUNT = 1 << 3,
 };
 
 struct volume_plugin {
 	const char *name; /* "kubernetes.io/local-volume"; '/' is '~' in directory names */
 
 	bool (*can_support)(const struct volume_spec *spec);
-	/* The part of the unique name after the plugin's; @ret is freed with free(). */
+	/* The part of the unique name after the plugin's; free(). */
 	int (*get_volume_name)(const struct volume_spec *spec, char **ret, struct failure *reterr);
 	struct volume_attributes (*get_attributes)(const struct volume_spec *spec);
 	/* What to look for on the node: a path, an export, a medium; borrowed from @spec. NULL slot
@@ -191,9 +192,8 @@ struct volume_plugin {
 	char *(*get_path)(const struct volume_request *request);
 	char *(*get_device_mount_path)(const struct volume_request *request);
 
-	/* Is the data in the pod's mount alone, so that it goes when that is unmounted? Then a
-	 * mount that went is an incident and is not made again under a running container. False
-	 * for what a set-up fills again (ConfigMaps, tokens). Pure. NULL: never. */
+	/* Do the data go with the pod's mount? Then a mount that went is not made again under a
+	 * running container. Not what a set-up fills again (tokens). Pure. NULL: never. */
 	bool (*lives_in_mount)(const struct volume_spec *spec);
 	/* GetMetrics of what is mounted at @path: volume_name, pod_uid, and spec where it is
 	 * wanted.
@@ -206,8 +206,8 @@ struct volume_plugin {
 	int (*ask_metrics)(const struct volume_request *request, struct volume_metrics *ret,
 			   struct failure *reterr);
 	unsigned int traits; /* of enum volume_trait */
-	/* By what name state/found.h knows a staged file system; freed with free(); NULL when out
-	 * of memory. NULL slot: by the inner name. */
+	/* The name of a staged file system in state/found.h; free(); NULL: no memory. NULL slot:
+	 * the inner name. */
 	char *(*get_found_name)(const char *unique_name);
 	/* ConstructVolumeSpec: what a directory <root>/pods/<pod_uid>/volumes/<name>/<volume_name>
 	 * (or volumeDevices/ for @block) says; with pod_uid "" what is staged under a found name.

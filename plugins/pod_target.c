@@ -26,6 +26,7 @@ int pod_target_note_mount(const struct place *target, struct stage_report *repor
 			target->path);
 	}
 	report->mount_id = facts.mount_id;
+	report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
 	return 0;
 }
 

@@ -54,6 +54,7 @@ struct stage_report {
 	enum error_class error_class; /* of that failure; a stage sets it, default ERROR_FINAL */
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
+	uint64_t mount_mark;          /* mount_mark() of it; 0 none or unknown */
 	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
 	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
 	bool is_growth_infeasible;    /* nor will it: trying again at once would end the same */

@@ -218,6 +218,35 @@ static void make_plan(struct agent *agent, bool all_taken)
 		dirty_request_full_pass(agent->dirty);
 }
 
+/* What a step of before the start left is there, as the ledger and the kernel agree: that step need
+ * not be repeated, and no row changes. */
+static bool confirm(struct agent *agent, const struct step *step)
+{
+	const struct actual_volume *have = step->have;
+	const struct actual_pod *pod =
+		have && step->pod_uid ? actual_find_pod(have, step->pod_uid) : NULL;
+	static const struct stage_report nothing_to_report;
+	struct operation_ended ended = {
+		.result = { .kind = step->kind,
+			    .unique_name = step->unique_name,
+			    .pod_uid = step->pod_uid,
+			    .mount_id = have ? (pod ? pod->mount_id : have->device_mount_id) : 0 },
+		.name = "",
+		.report = &nothing_to_report,
+	};
+
+	if (!intent_is_served(step) ||
+	    !drift_confirms(agent->mounts.drift, step->unique_name, step->pod_uid))
+		return false;
+	actual_confirm(agent->actual, step->unique_name, step->pod_uid,
+		       step->want_pod->remount_generation);
+	observers_ended(agent, &ended);
+	observers_changed(agent, &(struct volume_change){ step->unique_name, step->pod_uid,
+							  have->spec_name });
+	agent_request_turn(agent);
+	return true;
+}
+
 /* Steps whose key is busy or backs off are dropped here; they are proposed again when that is over.
  * A tear-down cancels a set-up in its way: no longer wanted. */
 static void drop_refused(struct agent *agent, uint64_t now)
@@ -228,7 +257,7 @@ static void drop_refused(struct agent *agent, uint64_t now)
 		struct step *step = &agent->plan.steps[i];
 		int r = operation_may_start(agent->operations, step, now);
 
-		if (r == 0 && !observers_may_start(agent, step))
+		if (r == 0 && (!observers_may_start(agent, step) || confirm(agent, step)))
 			continue;
 		if (r == 0)
 			step->manner = stuck_policy_manner(&agent->holds, step, now);
@@ -316,6 +345,7 @@ static void check_ready(struct agent *agent)
 	void (*ready)(void *userdata) = agent->notify.ready;
 
 	if (!ready || !agent->sources_complete || dirty_count(agent->dirty) > 0 ||
+	    drift_is_checking(agent->mounts.drift) ||
 	    operation_walk(agent->operations, find_first_attempt, NULL) != 0)
 		return;
 	agent->notify.ready = NULL;

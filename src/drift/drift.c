@@ -337,6 +337,7 @@ static void note_change(struct drift *drift, const struct mount_change *change)
 	struct drift_mount *mount = drift_index_by_id(drift, change->mount_id);
 	struct drift_culprit culprit;
 
+	drift->saw_detached |= change->detached;
 	if (change->mount_id == drift->root_id && change->detached) {
 		culprit = drift_who(change->pid);
 		drift_root_is_lost(drift, &culprit);
@@ -376,7 +377,8 @@ static void on_altered(void *userdata, bool sure)
 /* ---- steps ---- */
 
 /* What was there before the start is compared first: nothing is taken away before a foreign
- * mount on top of it was seen, and no memory is made again under a container. */
+ * mount on top of it was seen, no memory is made again under a container, and what may be confirmed
+ * is not set up. */
 static bool waits_for_first_check(const struct drift *drift, const struct step *step)
 {
 	const struct actual_pod *pod =
@@ -384,9 +386,13 @@ static bool waits_for_first_check(const struct drift *drift, const struct step *
 
 	if (drift->checked)
 		return false;
+	if (step->kind == STEP_STAGE)
+		return step->have && step->have->device_from_rebuild &&
+		       step->have->device_served != 0;
 	return step_takes_down(step->kind) ||
 	       (pod && pod->from_rebuild &&
-		drift_lives_in_mount(drift, step->unique_name, step->pod_uid));
+		(pod->served != 0 ||
+		 drift_lives_in_mount(drift, step->unique_name, step->pod_uid)));
 }
 
 static bool may_heal(struct drift *drift, struct drift_mount *mount)
@@ -419,6 +425,14 @@ bool drift_passes(void *userdata, const struct step *step)
 	if (mount->kind == DRIFT_STACKED)
 		return false;
 	return step_takes_down(step->kind) ? mount->cover_id == 0 : may_heal(drift, mount);
+}
+
+bool drift_confirms(const struct drift *drift, const char *unique_name, const char *pod_uid)
+{
+	const struct drift_mount *mount =
+		drift ? drift_index_find(drift, unique_name, pod_uid) : NULL;
+
+	return mount && mount->is_confirmed && mount->kind == DRIFT_NONE;
 }
 
 /* Before Linux 6.8 the number of a mount that went is given to the next one, which may be reported

@@ -57,6 +57,9 @@ struct drift *drift_free(struct drift *drift);
  * dirty. */
 bool drift_passes(void *drift, const struct step *step);
 
+/* Not a hook. Is exactly what the ledger says mounted for it, and was since the first look? */
+bool drift_confirms(const struct drift *drift, const char *unique_name, const char *pod_uid);
+
 /* A step ended well or badly; after the actual table followed it. */
 void drift_step_ended(void *drift, const struct operation_ended *ended);
 /* The entry left the table; both names may be its own. */

@@ -90,6 +90,9 @@ static void first_check_done(struct drift *drift, const struct table_entries *se
 	if (seen)
 		drift_note_first(drift, seen);
 	drift->checked = true;
+	/* It may have gone after it was seen, and before its id was known here. */
+	if (drift->saw_detached)
+		drift_request_check(drift, CHECK_ALL, true);
 	for (; volume; volume = volume->hh.next)
 		(void) dirty_add(drift->options.dirty, volume->unique_name);
 	drift->options.checked(drift->options.userdata);

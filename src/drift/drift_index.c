@@ -158,7 +158,7 @@ void drift_index_set_id(struct drift *drift, struct drift_mount *mount, uint64_t
 		remove_id(drift, mount);
 	mount->by_id = (UT_hash_handle){ .tbl = NULL };
 	mount->mount_id = mount_id;
-	mount->attributes_known = false;
+	mount->attributes_known = mount->is_confirmed = false;
 	mount->has_mount = mount->has_mount || mount_id != 0;
 	if (mount_id != 0 && !drift_index_by_id(drift, mount_id))
 		add_id(drift, mount);

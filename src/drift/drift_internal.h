@@ -38,6 +38,7 @@ struct drift_mount {
 	bool attributes_known, read_only;
 	bool has_mount;    /* of its own: it had an id once */
 	uint32_t known_at; /* in the table of what checks compare; where it has an id */
+	bool is_confirmed; /* by the first check: it is what the ledger says, alone at its place */
 
 	enum drift_kind kind;
 	struct drift_culprit culprit;
@@ -70,6 +71,7 @@ struct drift {
 	bool root_lost;         /* until it is bound again */
 	bool checked;           /* the first check is over */
 	bool check_again;       /* when the step that is under way has ended */
+	bool saw_detached;      /* before the first check was over */
 	size_t covered;         /* mounts with a cover_id */
 	uint64_t seen[DRIFT_KINDS], healed[DRIFT_KINDS];
 	uint64_t checks;

@@ -90,6 +90,28 @@ static bool lost_memory(const struct drift *drift, const struct drift_mount *mou
 	       (pod->left == UNFINISHED_NOTHING || pod->was_mounted);
 }
 
+/* The ledger says that a step ended well, and what it mounted, or that it mounted nothing. */
+static void confirm(struct drift *drift, struct drift_mount *mount, const struct stack *stack)
+{
+	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
+	const struct actual_pod *pod =
+		*mount->pod_uid ? actual_find_pod(volume, mount->pod_uid) : NULL;
+	uint64_t mount_id = pod ? pod->mount_id : volume->device_mount_id, attributes = 0;
+
+	if ((pod ? pod->served : volume->device_served) == 0)
+		return;
+	if (mount_id != 0 ? !stack || stack->entries[0]->mount_id != mount_id : stack != NULL)
+		return;
+	if (stack)
+		attributes = mount_attributes_of(stack->entries[0]);
+	if (stack && mount->read_only && !(attributes & MOUNT_ATTR_RDONLY))
+		return;
+	drift_index_set_id(drift, mount, mount_id);
+	mount->is_confirmed = mount->mount_id == mount_id;
+	if (stack)
+		drift_note_attributes(drift, mount, attributes);
+}
+
 static void compare(struct drift *drift, struct stack *stacks, const char *unique_name,
 		    const char *pod_uid)
 {
@@ -106,6 +128,8 @@ static void compare(struct drift *drift, struct stack *stacks, const char *uniqu
 		drift_cover(drift, mount, stack->entries[stack->count - 1], &unknown);
 	} else if (!stack && lost_memory(drift, mount)) {
 		drift_begin(drift, mount, DRIFT_UNMOUNTED, &unknown);
+	} else {
+		confirm(drift, mount, stack);
 	}
 }
 

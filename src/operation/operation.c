@@ -15,13 +15,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_table.h"
 #include "operation/checks.h"
 #include "operation/step_stages.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
-#include <uthash.h>
 
 /* A volume to look at later, without an operation. */
 struct later {
@@ -140,6 +140,7 @@ static struct step_result make_result(const struct operation *operation, uint64_
 		.device_path = attempt->report->device_path,
 		.device_mount_path = operation->device_mount_path,
 		.mount_id = attempt->report->mount_id,
+		.mount_mark = attempt->report->mount_mark,
 		.took_usec = mounted && now_usec > operation->requested_usec
 				     ? now_usec - operation->requested_usec
 				     : 0,

@@ -159,6 +159,26 @@ static int name_staged(const struct actual_entry *entry, struct found_volume *di
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* A step that mounts nothing is a stage without a device. */
+static bool may_lack_mount(const struct ledger_row *row, const struct found_volume *volume)
+{
+	return !row->entry.pod_uid && !*row->device_path && !volume;
+}
+
+/* What the step before left is there, exactly: nothing else may be confirmed. */
+static void keep_recorded(struct ledger_row *row, const struct found_volume *volume)
+{
+	struct actual_entry *entry = &row->entry;
+	bool is_whole = row->state == MOUNT_DONE && row->unfinished == UNFINISHED_NOTHING;
+
+	if (!is_whole || entry->block || entry->mount_mark != (volume ? volume->mount_mark : 0) ||
+	    (entry->mount_mark == 0 && !may_lack_mount(row, volume))) {
+		entry->served = entry->mount_mark = 0;
+		return;
+	}
+	entry->mount_id = volume ? volume->mount_id : 0;
+}
+
 static int adopt_row(struct rebuilding *work, size_t at)
 {
 	struct ledger_row row = work->input->rows[at];
@@ -173,6 +193,7 @@ static int adopt_row(struct rebuilding *work, size_t at)
 	if (name_staged(&row.entry, &directory, &found_name) < 0)
 		return -ENOMEM;
 	match = find_match(&work->matches, &directory);
+	keep_recorded(&row, match ? match->volume : NULL);
 	if (adopt(work, &row) < 0)
 		return -ENOMEM;
 	if (match)

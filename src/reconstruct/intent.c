@@ -9,6 +9,8 @@
 #include "reconstruct/reconstruct.h"
 
 #include "base/cleanup.h"
+#include "base/fnv1a.h"
+#include "object/json/json_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,6 +29,29 @@ static void intent_done(struct intent *intent)
 	free(intent->device_mount_path);
 }
 
+/* ---- what a step is to serve ---- */
+
+static uint64_t add_spec(uint64_t sum, const struct object *object)
+{
+	struct json_bytes spec = json_text_member(object->json, "spec");
+
+	sum = fnv1a_add_text(sum, object->meta.uid);
+	return fnv1a_add_words(sum, spec.start, spec.length);
+}
+
+/* Of all that a set-up is made from, but what takes_set_up() looks at. */
+static uint64_t want_mark(const struct step *step)
+{
+	const struct desired_pod *want_pod = step->want_pod;
+	uint64_t sum = fnv1a_add(FNV1A_FIRST, want_pod->spec.read_only);
+
+	if (want_pod->spec.pv)
+		sum = add_spec(sum, want_pod->spec.pv);
+	if (!want_pod->spec.pv || step->kind == STEP_PUBLISH)
+		sum = fnv1a_add_text(add_spec(sum, want_pod->pod), want_pod->outer_names[0]);
+	return sum | 1;
+}
+
 /* What is true of the volume whatever is done to it. */
 static void describe_volume(const struct step *step, struct actual_entry *ret)
 {
@@ -39,6 +64,7 @@ static void describe_volume(const struct step *step, struct actual_entry *ret)
 		.spec_name = step->want_pod->spec.name,
 		.device_mountable = want->device_mountable,
 		.block = want->block,
+		.served = want->plugin->traits & VOLUME_IS_ITS_MOUNT ? want_mark(step) : 0,
 	};
 }
 
@@ -111,6 +137,34 @@ static int describe_intent(const struct intents *intents, const struct step *ste
 					: describe_publish(step, &request, ret);
 }
 
+/* A group is given, and a volume grown, by a set-up alone. */
+static bool takes_set_up(const struct desired_pod *want_pod)
+{
+	const struct persistent_volume *pv = spec_pv(&want_pod->spec);
+	const struct object *claim = want_pod->claim;
+
+	if (want_pod->spec.block || (want_pod->pod->pod->has_fs_group && !want_pod->spec.read_only))
+		return true;
+	return pv && claim && quantity_compare(&pv->capacity, &claim->claim->status_capacity) > 0;
+}
+
+bool intent_is_served(const struct step *step)
+{
+	const struct actual_volume *have = step->have;
+	const struct actual_pod *pod;
+	uint64_t served = 0;
+
+	if (!have || (step->kind != STEP_STAGE && step->kind != STEP_PUBLISH))
+		return false;
+	pod = step->kind == STEP_PUBLISH ? actual_find_pod(have, step->want_pod->pod_uid) : NULL;
+	if (pod && pod->from_rebuild)
+		served = pod->served;
+	else if (step->kind == STEP_STAGE && have->device_from_rebuild)
+		served = have->device_served;
+	return served != 0 && (have->plugin->traits & VOLUME_IS_ITS_MOUNT) &&
+	       !takes_set_up(step->want_pod) && served == want_mark(step);
+}
+
 /* ---- entries that are there ---- */
 
 /* What the ledger keeps of an entry, @pod NULL for the device; borrows from it. */
@@ -124,6 +178,8 @@ static void entry_row(const struct actual_volume *volume, const struct actual_po
 			.spec_name = volume->spec_name,
 			.device_mountable = volume->device_mountable,
 			.block = volume->block,
+			.mount_mark = pod ? pod->mount_mark : volume->device_mount_mark,
+			.served = pod ? pod->served : volume->device_served,
 		},
 		.state = pod ? pod->state : volume->device_state,
 		.device_path = volume->device_path,

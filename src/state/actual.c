@@ -227,6 +227,7 @@ static int pod_refresh(struct actual_pod *pod, const struct actual_entry *entry)
 	pod->read_only = entry->read_only;
 	pod->single_writer = entry->single_writer;
 	pod->begun_generation = entry->remount_generation;
+	pod->begun_served = entry->served;
 	return 0;
 }
 
@@ -294,7 +295,11 @@ int actual_begin(struct actual *actual, const struct actual_entry *entry)
 	assert(actual && entry && entry->unique_name);
 	assert(entry->plugin);
 
-	return ensure_entry(actual, entry);
+	if (ensure_entry(actual, entry) < 0)
+		return -ENOMEM;
+	if (!entry->pod_uid)
+		actual_find(actual, entry->unique_name)->device_begun_served = entry->served;
+	return 0;
 }
 
 int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
@@ -317,6 +322,9 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 		set_device_state(volume, MOUNT_UNCERTAIN);
 		volume->device_from_rebuild = true;
 		volume->device_left = entry->left;
+		volume->device_served = entry->served;
+		volume->device_mount_id = entry->mount_id;
+		volume->device_mount_mark = entry->mount_mark;
 	}
 	if (entry->pod_uid) {
 		struct actual_pod *pod = actual_find_pod(volume, entry->pod_uid);
@@ -326,6 +334,9 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 		pod->left = entry->left;
 		pod->taken_over = entry->taken_over;
 		pod->was_mounted = entry->was_mounted;
+		pod->served = entry->served;
+		pod->mount_id = entry->mount_id;
+		pod->mount_mark = entry->mount_mark;
 	}
 	mark(actual, entry->unique_name);
 	return 0;
@@ -359,10 +370,13 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 						   volume->device_from_rebuild ||
 							   volume->device_may_be_left));
 		volume->device_may_be_left |= was_ended_early(result);
+		volume->device_served = 0;
 	} else {
 		set_device_state(volume, MOUNT_DONE);
 		volume->device_from_rebuild = volume->device_may_be_left = false;
 		volume->device_mount_id = result->mount_id;
+		volume->device_mount_mark = result->mount_mark;
+		volume->device_served = volume->device_begun_served;
 		volume->device_left = UNFINISHED_NOTHING;
 	}
 
@@ -384,7 +398,7 @@ static void apply_unstage(struct actual_volume *volume, const struct step_result
 
 	set_device_state(volume, MOUNT_ABSENT);
 	volume->device_from_rebuild = volume->device_may_be_left = false;
-	volume->device_mount_id = 0;
+	volume->device_mount_id = volume->device_mount_mark = volume->device_served = 0;
 	volume->device_left = UNFINISHED_NOTHING;
 	volume->device_mount_path[0] = '\0';
 }
@@ -400,6 +414,7 @@ static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
 		set_pod_state(pod, state_after_error(pod->state, result->error_class,
 						     pod->from_rebuild || pod->may_be_left));
 		pod->may_be_left |= was_ended_early(result);
+		pod->served = 0;
 		return;
 	}
 
@@ -407,8 +422,10 @@ static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
 	pod->from_rebuild = pod->may_be_left = false;
 	pod->left = UNFINISHED_NOTHING;
 	pod->mount_id = result->mount_id;
+	pod->mount_mark = result->mount_mark;
 	pod->took_usec = result->took_usec;
 	pod->remount_generation = pod->begun_generation;
+	pod->served = pod->begun_served;
 }
 
 static void apply_unpublish(struct actual *actual, struct actual_volume *volume,
@@ -474,6 +491,25 @@ void actual_apply(struct actual *actual, const struct step_result *result)
 	assert(!"a kind of step");
 }
 
+void actual_confirm(struct actual *actual, const char *unique_name, const char *pod_uid,
+		    uint64_t remount_generation)
+{
+	struct actual_volume *volume = actual_find(actual, unique_name);
+	struct actual_pod *pod = pod_uid ? actual_find_pod(volume, pod_uid) : NULL;
+
+	if (pod) {
+		assert(pod->from_rebuild && pod->served != 0);
+		set_pod_state(pod, MOUNT_DONE);
+		pod->from_rebuild = false;
+		pod->remount_generation = pod->begun_generation = remount_generation;
+	} else {
+		assert(volume->device_from_rebuild && volume->device_served != 0);
+		set_device_state(volume, MOUNT_DONE);
+		volume->device_from_rebuild = false;
+	}
+	mark(actual, volume->unique_name);
+}
+
 /* The generation stays: the mount that was lost had served the want. */
 void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid)
 {
@@ -504,13 +540,6 @@ struct actual_volume *actual_find(const struct actual *actual, const char *uniqu
 	return volume;
 }
 
-char *actual_copy_spec_name(const struct actual *actual, const char *unique_name)
-{
-	const struct actual_volume *volume = actual_find(actual, unique_name);
-
-	return volume ? strdup(volume->spec_name) : NULL;
-}
-
 struct actual_pod *actual_find_pod(const struct actual_volume *volume, const char *pod_uid)
 {
 	struct actual_pod *pod;
@@ -528,30 +557,9 @@ struct actual_volume *actual_first(const struct actual *actual)
 	return actual->volumes;
 }
 
-bool actual_has_named(const struct actual *actual, const char *spec_name)
-{
-	for (const struct actual_volume *i = actual->volumes; i; i = i->hh.next)
-		if (strcmp(i->spec_name, spec_name) == 0)
-			return true;
-	return false;
-}
-
 const char *actual_volume_of_pod(const struct actual *actual, const char *pod_uid, size_t position)
 {
 	return name_sets_at(&actual->names, pod_uid, position);
-}
-
-bool actual_pod_may_be_mounted(const struct actual *actual, const char *pod_uid)
-{
-	const char *unique_name;
-
-	assert(actual && pod_uid);
-
-	for (size_t i = 0; (unique_name = actual_volume_of_pod(actual, pod_uid, i)); i++)
-		if (actual_find_pod(actual_find(actual, unique_name), pod_uid)->state !=
-		    MOUNT_ABSENT)
-			return true;
-	return false;
 }
 
 size_t actual_count(const struct actual *actual)

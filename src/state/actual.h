@@ -9,12 +9,12 @@
  */
 #pragma once
 
+#include "base/hash_table.h"
 #include "object/quantity.h"
 #include "plugins/plugin.h"
 #include "state/dirty.h"
 
 #include <stdint.h>
-#include <uthash.h>
 
 enum mount_state {
 	MOUNT_ABSENT,    /* nothing there; the entry may be forgotten */
@@ -41,10 +41,12 @@ struct actual_pod {
 	bool was_mounted;            /* by a step that ended well, also one of the daemon before */
 	bool single_writer;          /* the PV's only access mode is ReadWriteOncePod */
 	uint64_t mount_id;           /* 0 unknown */
+	uint64_t mount_mark;         /* of that mount; 0 unknown */
 	uint64_t remount_generation; /* of the want that the last mount served */
 	uint64_t begun_generation;   /* of the want that the newest publish is to serve */
-	uint64_t took_usec;          /* from request to mounted */
-	UT_hash_handle hh;           /* by pod_uid */
+	uint64_t served, begun_served; /* the same across restarts: want_mark(); 0 unknown */
+	uint64_t took_usec;            /* from request to mounted */
+	UT_hash_handle hh;             /* by pod_uid */
 };
 
 struct actual_volume {
@@ -59,7 +61,8 @@ struct actual_volume {
 	enum unfinished device_left; /* as for pods */
 	char *device_path;           /* overwritten only with non-empty values */
 	char *device_mount_path;
-	uint64_t device_mount_id; /* 0 unknown */
+	uint64_t device_mount_id;                                       /* 0 unknown */
+	uint64_t device_mount_mark, device_served, device_begun_served; /* as for pods */
 	struct actual_pod *pods;
 	UT_hash_handle hh; /* by unique_name */
 };
@@ -117,7 +120,7 @@ struct step_result {
 				    unpublish or unstage that had not changes no state */
 	const char *device_path; /* NULL or "" keeps what is known */
 	const char *device_mount_path;
-	uint64_t mount_id;
+	uint64_t mount_id, mount_mark;
 	uint64_t took_usec;
 };
 
@@ -130,9 +133,11 @@ struct actual_entry {
 	const char *pod_key, *outer_name, *path;
 	bool read_only, single_writer;
 	uint64_t remount_generation;
+	uint64_t served; /* what a step that begins is to serve, what the one before did */
 	/* For actual_add_rebuilt() alone. */
 	enum unfinished left;
 	bool taken_over, was_mounted;
+	uint64_t mount_id, mount_mark; /* of the pod's mount, or the device's; 0 unknown or none */
 };
 
 /* Before a stage or publish starts: the entry exists from now on, absent when new. Existing states
@@ -143,6 +148,11 @@ int actual_begin(struct actual *actual, const struct actual_entry *entry);
  * forgotten leaves the table, a volume with all its pods. Nothing that may be mounted can be
  * forgotten (an assertion). Unknown entries are passed over. */
 void actual_apply(struct actual *actual, const struct step_result *result);
+
+/* An entry of actual_add_rebuilt() that says what it had served is mounted as it was, for a want of
+ * this generation: as after a step that ended well. @pod_uid NULL: the device. */
+void actual_confirm(struct actual *actual, const char *unique_name, const char *pod_uid,
+		    uint64_t remount_generation);
 
 /* The mount watch saw that what we mounted is there no more, or hidden by another mount:
  * what was mounted is uncertain now, and the volume dirty. @pod_uid NULL: the device. Unknown

@@ -76,17 +76,13 @@ static int visit_csi(int plugin_fd, const char *name, const struct found_level *
 /* A volume that cannot be examined is a mount whose server is gone. */
 static int visit_volume(int plugin_fd, const char *name, const struct found_level *level)
 {
-	struct statx facts;
 	struct found_volume volume = { .pod_uid = level->pod_uid,
 				       .plugin_name = level->plugin_name,
 				       .volume_name = name,
 				       .block = level->block,
 				       .sub_paths = level->sub_paths };
 
-	if (found_stat(plugin_fd, name, &facts) == -ENOENT)
-		return 0;
-	volume.is_mount_point = found_is_mounted(plugin_fd, name);
-	return found_append(level->list, &volume);
+	return found_look(plugin_fd, name, &volume) ? found_append(level->list, &volume) : 0;
 }
 
 static int visit_plugin(int fd, const char *name, const struct found_level *level)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct found_volume {
 	const char *pod_uid;     /* "": staged for the whole node */
@@ -23,6 +24,8 @@ struct found_volume {
 	bool block;     /* below volumeDevices; staged: a global map directory with bind files */
 	bool sub_paths; /* below volume-subpaths, which knows no plugin: plugin_name is "" */
 	bool is_mount_point; /* or a mount that cannot be examined any more; of CSI its `mount` */
+	/* Of the mount there, as mount_mark() has it; 0 none or unknown, and of CSI volumes. */
+	uint64_t mount_id, mount_mark;
 	/* Of a CSI volume, from its vol_data.json; "" when that cannot be used, for this reason. */
 	const char *driver_name, *volume_handle, *problem;
 };

@@ -18,11 +18,10 @@
 
 static int append_mounted(int fd, const char *name, const struct found_level *level)
 {
-	if (!found_is_mounted(fd, name))
-		return 0;
-	return found_append(level->list, &(struct found_volume){ .plugin_name = level->plugin_name,
-								 .volume_name = name,
-								 .is_mount_point = true });
+	struct found_volume volume = { .plugin_name = level->plugin_name, .volume_name = name };
+
+	(void) found_look(fd, name, &volume);
+	return volume.is_mount_point ? found_append(level->list, &volume) : 0;
 }
 
 /* The first bind file says enough. */

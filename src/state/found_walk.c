@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/directory.h"
 #include "base/log.h"
+#include "plugins/plugin.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -77,7 +78,8 @@ int found_append(struct found_list *list, const struct found_volume *volume)
 
 /* ---- one level ---- */
 
-int found_stat(int fd, const char *name, struct statx *ret)
+/* Type and attributes of a name, no more. Return: 0 or a negative errno. */
+static int found_stat(int fd, const char *name, struct statx *ret)
 {
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 
@@ -95,6 +97,19 @@ bool found_is_mounted(int fd, const char *name)
 	int error = found_stat(fd, name, &facts);
 
 	return error < 0 ? error != -ENOENT : is_mount_root(&facts);
+}
+
+bool found_look(int fd, const char *name, struct found_volume *ret)
+{
+	struct mount_facts facts;
+	int error = name_facts(fd, name, &facts);
+
+	ret->is_mount_point = error < 0 ? error != -ENOENT : facts.is_mount_root;
+	if (error == 0 && facts.is_mount_root) {
+		ret->mount_id = facts.mount_id;
+		ret->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
+	}
+	return error != -ENOENT;
 }
 
 int found_open(int fd, const char *name, DIR **ret)

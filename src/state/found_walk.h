@@ -27,8 +27,9 @@ struct found_level {
 
 typedef int found_visit_fn(int fd, const char *name, const struct found_level *level);
 
-/* Type and attributes of a name, no more. Return: 0 or a negative errno. */
-int found_stat(int fd, const char *name, struct statx *ret);
+/* What is mounted there, if anything: is_mount_point, mount_id and mount_mark of @ret. False when
+ * there is nothing of that name. */
+bool found_look(int fd, const char *name, struct found_volume *ret);
 /* Is it a mount point, or a mount whose server is gone? False when there is nothing. */
 bool found_is_mounted(int fd, const char *name);
 

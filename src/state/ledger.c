@@ -40,16 +40,23 @@ enum column {
 	COLUMN_UNFINISHED, /* last: see row_checksum() */
 	NUMBER_COLUMN_END,
 
-	COLUMN_CHECKSUM = NUMBER_COLUMN_END,
+	COLUMN_MOUNT_MARK = NUMBER_COLUMN_END,
+	COLUMN_SERVED,
+	MARK_COLUMN_END,
+
+	COLUMN_CHECKSUM = MARK_COLUMN_END,
 	COLUMN_COUNT
 };
 
-enum { NUMBER_COLUMN_COUNT = NUMBER_COLUMN_END - TEXT_COLUMN_COUNT };
+enum {
+	NUMBER_COLUMN_COUNT = NUMBER_COLUMN_END - TEXT_COLUMN_COUNT,
+	MARK_COLUMN_COUNT = MARK_COLUMN_END - NUMBER_COLUMN_END
+};
 
 #define COLUMNS                                                                                    \
 	"unique_name, pod_uid, plugin_name, spec_name, pod_key, outer_name, path, device_path, "   \
 	"device_mount_path, state, device_mountable, block, read_only, single_writer, "            \
-	"unfinished, "                                                                             \
+	"unfinished, mount_mark, served, "                                                         \
 	"checksum"
 
 static const char select_all[] = "SELECT " COLUMNS " FROM entry ORDER BY unique_name, pod_uid";
@@ -58,9 +65,10 @@ static const char select_all[] = "SELECT " COLUMNS " FROM entry ORDER BY unique_
  * its key, lie together. */
 struct row {
 	UT_hash_handle hh; /* while it waits for the next commit */
-	struct row *next;  /* while it is of the last walk */
+	struct row *next;  /* while it is one of those read */
 	bool forget;
 	int numbers[NUMBER_COLUMN_COUNT];
+	uint64_t marks[MARK_COLUMN_COUNT];
 	const char *texts[TEXT_COLUMN_COUNT];
 	size_t length;
 	char bytes[];
@@ -70,7 +78,8 @@ struct ledger {
 	sqlite3 *database;
 	sqlite3_stmt *put, *forget;
 	struct row *waiting; /* by key */
-	struct row *walked;
+	struct row *read;    /* in order; they are what the file has until a commit */
+	bool is_read;
 };
 
 /* ---- rows in memory ---- */
@@ -116,13 +125,16 @@ static void row_set_number(struct row *row, enum column column, int number)
 }
 
 /* FNV-1a over the whole row: SQLite notices damage to its structure, not to a text. The last number
- * counts only when it says something, so that sums of version 2 stay right. */
+ * and marks count only when they say something, so that sums of versions 2 and 3 stay right. */
 static int64_t row_checksum(const struct row *row)
 {
 	uint64_t sum = fnv1a_add_bytes(FNV1A_FIRST, row->bytes, row->length);
 
 	for (size_t i = 0; i < NUMBER_COLUMN_COUNT - (row_number(row, COLUMN_UNFINISHED) == 0); i++)
 		sum = fnv1a_add(sum, (unsigned int) row->numbers[i]);
+	for (size_t i = 0; i < MARK_COLUMN_COUNT; i++)
+		if (row->marks[i] != 0)
+			sum = fnv1a_add(sum, row->marks[i] + i);
 	return (int64_t) sum;
 }
 
@@ -136,31 +148,56 @@ static struct row *row_read(sqlite3_stmt *statement)
 	row = row_new(texts);
 	for (int i = TEXT_COLUMN_COUNT; row && i < NUMBER_COLUMN_END; i++)
 		row_set_number(row, (enum column) i, sqlite3_column_int(statement, i));
+	for (int i = NUMBER_COLUMN_END; row && i < MARK_COLUMN_END; i++)
+		row->marks[i - NUMBER_COLUMN_END] = (uint64_t) sqlite3_column_int64(statement, i);
 	return row;
 }
 
 /* ---- opening ---- */
 
-static int check_rows(sqlite3 *database, struct failure *reterr)
+static void drop_read(struct ledger *ledger)
+{
+	struct row *row;
+
+	while ((row = ledger->read)) {
+		ledger->read = row->next;
+		free(row);
+	}
+	ledger->is_read = false;
+}
+
+static int read_rows(struct ledger *ledger, sqlite3 *database, struct failure *reterr)
 {
 	cleanup_statement sqlite3_stmt *statement = NULL;
+	struct row **end = &ledger->read;
 	int code;
 
+	drop_read(ledger);
 	if (sqlite3_prepare_v2(database, select_all, -1, &statement, NULL) != SQLITE_OK)
 		return ledger_file_failed(database, reterr, "cannot read the ledger");
 
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		cleanup_free struct row *row = row_read(statement);
+		struct row *row = row_read(statement);
 
 		if (!row)
 			return failed(reterr, -ENOMEM, "cannot read the ledger");
+		*end = row;
+		end = &row->next;
 		if (row_checksum(row) != sqlite3_column_int64(statement, COLUMN_CHECKSUM))
 			return failed_plain(
 				reterr, -EUCLEAN,
 				"the ledger is damaged: the checksum of a row is wrong");
 	}
-	return code == SQLITE_DONE ? ledger_check_holds(database, reterr)
-				   : ledger_file_failed(database, reterr, "cannot read the ledger");
+	ledger->is_read = code == SQLITE_DONE;
+	return ledger->is_read ? 0 : ledger_file_failed(database, reterr, "cannot read the ledger");
+}
+
+/* What is read here is not read again by the walk of a start. */
+static int check_rows(sqlite3 *database, void *userdata, struct failure *reterr)
+{
+	int r = read_rows(userdata, database, reterr);
+
+	return r < 0 ? r : ledger_check_holds(database, reterr);
 }
 
 /* The kernel's own words for this boot and this namespace: after either ends no row is true. */
@@ -189,7 +226,8 @@ int ledger_open(const char *run_dir, struct ledger **ret, struct failure *reterr
 static int prepare_statements(struct ledger *ledger, struct failure *reterr)
 {
 	static const char put[] = "INSERT OR REPLACE INTO entry (" COLUMNS
-				  ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+				  ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+				  "?)";
 	static const char forget[] = "DELETE FROM entry WHERE unique_name = ? AND pod_uid = ?";
 
 	if (sqlite3_prepare_v3(ledger->database, put, -1, SQLITE_PREPARE_PERSISTENT, &ledger->put,
@@ -205,6 +243,7 @@ static int prepare_statements(struct ledger *ledger, struct failure *reterr)
 int ledger_open_as(const char *run_dir, const struct ledger_identity *identity, struct ledger **ret,
 		   struct failure *reterr)
 {
+	struct ledger_file_check check = { .run = check_rows };
 	struct ledger *ledger;
 	int opened, error;
 
@@ -214,7 +253,8 @@ int ledger_open_as(const char *run_dir, const struct ledger_identity *identity, 
 	if (!ledger)
 		return failed(reterr, -ENOMEM, "cannot open the ledger");
 
-	opened = ledger_file_open(run_dir, identity, check_rows, &ledger->database, reterr);
+	check.userdata = ledger;
+	opened = ledger_file_open(run_dir, identity, &check, &ledger->database, reterr);
 	error = opened < 0 ? opened : prepare_statements(ledger, reterr);
 	if (error < 0) {
 		ledger_free(ledger);
@@ -234,24 +274,13 @@ static void drop_waiting(struct ledger *ledger)
 	}
 }
 
-/* What the last walk lent out. */
-static void drop_walked(struct ledger *ledger)
-{
-	struct row *row;
-
-	while ((row = ledger->walked)) {
-		ledger->walked = row->next;
-		free(row);
-	}
-}
-
 struct ledger *ledger_free(struct ledger *ledger)
 {
 	if (!ledger)
 		return NULL;
 
 	drop_waiting(ledger);
-	drop_walked(ledger);
+	drop_read(ledger);
 	ledger_file_finalize(&ledger->put);
 	ledger_file_finalize(&ledger->forget);
 	(void) sqlite3_close(ledger->database);
@@ -314,6 +343,8 @@ int ledger_put(struct ledger *ledger, const struct ledger_row *row)
 	row_set_number(waiting, COLUMN_READ_ONLY, entry->read_only);
 	row_set_number(waiting, COLUMN_SINGLE_WRITER, entry->single_writer);
 	row_set_number(waiting, COLUMN_UNFINISHED, (int) row->unfinished);
+	waiting->marks[COLUMN_MOUNT_MARK - NUMBER_COLUMN_END] = entry->mount_mark;
+	waiting->marks[COLUMN_SERVED - NUMBER_COLUMN_END] = entry->served;
 	return enqueue(ledger, waiting);
 }
 
@@ -347,6 +378,11 @@ static int bind_row(sqlite3_stmt *statement, const struct row *row)
 		return 0;
 	for (int i = TEXT_COLUMN_COUNT; i < NUMBER_COLUMN_END; i++)
 		if (sqlite3_bind_int(statement, i + 1, row_number(row, (enum column) i)) !=
+		    SQLITE_OK)
+			return -ENOMEM;
+	for (int i = NUMBER_COLUMN_END; i < MARK_COLUMN_END; i++)
+		if (sqlite3_bind_int64(statement, i + 1,
+				       (sqlite3_int64) row->marks[i - NUMBER_COLUMN_END]) !=
 		    SQLITE_OK)
 			return -ENOMEM;
 	return sqlite3_bind_int64(statement, COLUMN_CHECKSUM + 1, row_checksum(row)) == SQLITE_OK
@@ -390,7 +426,7 @@ int ledger_commit(struct ledger *ledger, struct failure *reterr)
 
 	assert(ledger);
 
-	drop_walked(ledger);
+	drop_read(ledger);
 	if (!ledger->waiting)
 		return 0;
 
@@ -428,6 +464,8 @@ static void describe_row(const struct row *row, struct ledger_row *ret)
 			.path = row->texts[COLUMN_PATH],
 			.read_only = row_number(row, COLUMN_READ_ONLY),
 			.single_writer = row_number(row, COLUMN_SINGLE_WRITER),
+			.mount_mark = row->marks[COLUMN_MOUNT_MARK - NUMBER_COLUMN_END],
+			.served = row->marks[COLUMN_SERVED - NUMBER_COLUMN_END],
 		},
 		.state = (enum mount_state) row_number(row, COLUMN_STATE),
 		.device_path = row->texts[COLUMN_DEVICE_PATH],
@@ -439,29 +477,18 @@ static void describe_row(const struct row *row, struct ledger_row *ret)
 int ledger_walk(struct ledger *ledger, int (*visit)(const struct ledger_row *row, void *userdata),
 		void *userdata)
 {
-	cleanup_statement sqlite3_stmt *statement = NULL;
-	int code, result;
+	struct ledger_row described;
+	int result = 0;
 
 	assert(ledger && visit);
 
-	drop_walked(ledger);
-	if (sqlite3_prepare_v2(ledger->database, select_all, -1, &statement, NULL) != SQLITE_OK)
-		return ledger_file_error(ledger->database);
-
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-		struct row *row = row_read(statement);
-		struct ledger_row described;
-
-		if (!row)
-			return -ENOMEM;
-		row->next = ledger->walked;
-		ledger->walked = row;
+	if (!ledger->is_read)
+		result = read_rows(ledger, ledger->database, NULL);
+	for (const struct row *row = ledger->read; row && result == 0; row = row->next) {
 		describe_row(row, &described);
 		result = visit(&described, userdata);
-		if (result != 0)
-			return result;
 	}
-	return code == SQLITE_DONE ? 0 : ledger_file_error(ledger->database);
+	return result;
 }
 
 const char *unfinished_text(enum unfinished unfinished)

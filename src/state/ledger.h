@@ -45,6 +45,8 @@ struct ledger_row {
 	struct actual_entry entry; /* plugin NULL: the reader looks it up by plugin_name */
 	enum mount_state state;    /* of the pod, or of the device when entry.pod_uid is NULL */
 	const char *device_path, *device_mount_path;
+	/* entry.mount_mark and entry.served are those of the step that ended; entry.mount_id is not
+	 * kept. */
 	/* A step of this row has begun and its result is not here: what a kill now leaves half
 	 * done. */
 	enum unfinished unfinished;

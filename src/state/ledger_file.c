@@ -19,7 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SCHEMA_VERSION        3   /* 1: without holds; 2: without what is unfinished */
+/* 1: without holds; 2: without what is unfinished; 3: without marks */
+#define SCHEMA_VERSION        4
 #define DATABASE_HEADER_BYTES 100 /* of every SQLite file */
 #define TEXT_OF(number)       TEXT_OF_VALUE(number)
 #define TEXT_OF_VALUE(number) #number
@@ -45,10 +46,11 @@
 #define ENTRY_END                                                                                  \
 	" checksum INTEGER NOT NULL,"                                                              \
 	" PRIMARY KEY (unique_name, pod_uid)) STRICT, WITHOUT ROWID"
-#define ENTRY_TABLE                                                                                \
-	"CREATE TABLE entry (" ENTRY_COLUMNS                                                       \
-	" unfinished INTEGER NOT NULL CHECK (unfinished BETWEEN 0 AND 4)," ENTRY_END
-#define ENTRY_TABLE_2 "CREATE TABLE entry (" ENTRY_COLUMNS ENTRY_END
+#define ENTRY_UNFINISHED " unfinished INTEGER NOT NULL CHECK (unfinished BETWEEN 0 AND 4),"
+#define ENTRY_MARKS      " mount_mark INTEGER NOT NULL, served INTEGER NOT NULL,"
+#define ENTRY_TABLE      "CREATE TABLE entry (" ENTRY_COLUMNS ENTRY_UNFINISHED ENTRY_MARKS ENTRY_END
+#define ENTRY_TABLE_3    "CREATE TABLE entry (" ENTRY_COLUMNS ENTRY_UNFINISHED ENTRY_END
+#define ENTRY_TABLE_2    "CREATE TABLE entry (" ENTRY_COLUMNS ENTRY_END
 #define HOLD_TABLE                                                                                 \
 	"CREATE TABLE hold ("                                                                      \
 	" id TEXT PRIMARY KEY NOT NULL,"                                                           \
@@ -71,14 +73,17 @@ static const char schema[] = "BEGIN IMMEDIATE;" HEADER_TABLE ";" ENTRY_TABLE ";"
 #define OLD_COLUMNS                                                                                \
 	"unique_name, pod_uid, plugin_name, spec_name, pod_key, outer_name, path, device_path,"    \
 	" device_mount_path, state, device_mountable, block, read_only, single_writer"
-#define RENEW_ENTRIES                                                                              \
+#define RENEW_ENTRIES(unfinished)                                                                  \
 	"CREATE TEMP TABLE old AS SELECT * FROM main.entry;"                                       \
 	"DROP TABLE main.entry;" ENTRY_TABLE ";"                                                   \
-	"INSERT INTO main.entry SELECT " OLD_COLUMNS ", 0, checksum FROM temp.old;"                \
+	"INSERT INTO main.entry SELECT " OLD_COLUMNS ", " unfinished                               \
+	", 0, 0, checksum FROM temp.old;"                                                          \
 	"DROP TABLE temp.old;"
 static const char schema_from_1[] =
-	"BEGIN IMMEDIATE;" HOLD_TABLE ";" RENEW_ENTRIES SET_VERSION "COMMIT;";
-static const char schema_from_2[] = "BEGIN IMMEDIATE;" RENEW_ENTRIES SET_VERSION "COMMIT;";
+	"BEGIN IMMEDIATE;" HOLD_TABLE ";" RENEW_ENTRIES("0") SET_VERSION "COMMIT;";
+static const char schema_from_2[] = "BEGIN IMMEDIATE;" RENEW_ENTRIES("0") SET_VERSION "COMMIT;";
+static const char schema_from_3[] =
+	"BEGIN IMMEDIATE;" RENEW_ENTRIES("unfinished") SET_VERSION "COMMIT;";
 static_assert(HOLD_KIND_COUNT == 3, "the schema's check on kind has its limits from this");
 static_assert(MOUNT_STATE_COUNT == 3, "the schema's check on state has its limits from this");
 static_assert(UNFINISHED_COUNT == 5, "the schema's check on unfinished has its limits from this");
@@ -150,6 +155,7 @@ static const struct {
 } schemas[] = {
 	{ 1, ENTRY_TABLE_2 ";" HEADER_TABLE, schema_from_1 },
 	{ 2, ENTRY_TABLE_2 ";" HEADER_TABLE ";" HOLD_TABLE, schema_from_2 },
+	{ 3, ENTRY_TABLE_3 ";" HEADER_TABLE ";" HOLD_TABLE, schema_from_3 },
 	{ SCHEMA_VERSION, ENTRY_TABLE ";" HEADER_TABLE ";" HOLD_TABLE, NULL },
 };
 
@@ -246,8 +252,7 @@ static int take_over(sqlite3 *database, const struct ledger_identity *identity,
 
 /* From the outside in: each check relies on the one before. */
 static int check_identity(sqlite3 *database, const struct ledger_identity *identity,
-			  int (*check)(sqlite3 *database, struct failure *reterr),
-			  struct failure *reterr)
+			  const struct ledger_file_check *check, struct failure *reterr)
 {
 	const char *missing = NULL;
 	int error;
@@ -258,10 +263,13 @@ static int check_identity(sqlite3 *database, const struct ledger_identity *ident
 	if (error == 0)
 		error = check_pages(database, reterr);
 	if (error == 0)
-		error = check(database, reterr);
+		error = check->run(database, check->userdata, reterr);
 	if (error == 0)
 		error = check_header(database, identity, reterr);
-	return error == 1 ? take_over(database, identity, reterr) : error;
+	if (error != 1)
+		return error;
+	error = take_over(database, identity, reterr);
+	return error < 0 ? error : check->run(database, check->userdata, reterr);
 }
 
 /* ---- opening ---- */
@@ -307,7 +315,7 @@ static int open_database(const char *path, sqlite3 **ret, struct failure *reterr
 }
 
 static int open_and_check(const char *path, const struct ledger_identity *identity,
-			  int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
+			  const struct ledger_file_check *check, sqlite3 **ret,
 			  struct failure *reterr)
 {
 	sqlite3 *database = NULL;
@@ -369,8 +377,7 @@ static int move_aside(const char *run_dir, struct failure *reterr)
 }
 
 int ledger_file_open(const char *run_dir, const struct ledger_identity *identity,
-		     int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
-		     struct failure *reterr)
+		     const struct ledger_file_check *check, sqlite3 **ret, struct failure *reterr)
 {
 	char path[PATH_MAX];
 	int error;

@@ -13,9 +13,15 @@
 
 #include <sqlite3.h>
 
+/* Are the rows whole? 0, -EUCLEAN, or another negative errno. Run again when rows were emptied. */
+struct ledger_file_check {
+	int (*run)(sqlite3 *database, void *userdata, struct failure *reterr);
+	void *userdata;
+};
+
 /**
  * ledger_file_open - run_dir/ledger.db, ready for statements
- * @check: are the rows whole? 0, -EUCLEAN, or another negative errno
+ * @check: the last time it runs it sees the rows that the file has afterwards
  * @ret:   owned by the caller; sqlite3_close()
  *
  * Rows of another identity are gone afterwards. Blocks (start-up only).
@@ -24,8 +30,7 @@
  * why; -EBUSY another process has it open; else a negative errno.
  */
 int ledger_file_open(const char *run_dir, const struct ledger_identity *identity,
-		     int (*check)(sqlite3 *database, struct failure *reterr), sqlite3 **ret,
-		     struct failure *reterr);
+		     const struct ledger_file_check *check, sqlite3 **ret, struct failure *reterr);
 
 /* ledger.c: the file of an open ledger; its own. */
 sqlite3 *ledger_database(struct ledger *ledger);

@@ -64,7 +64,7 @@ static struct known_mount *find(const struct by_id *sorted, uint64_t mount_id)
 }
 
 /* "rw,nosuid,relatime" as attributes. */
-static uint64_t parse_options(const char *options)
+uint64_t mount_attributes_of(const struct mount_entry *entry)
 {
 	static const struct {
 		const char *word;
@@ -75,6 +75,7 @@ static uint64_t parse_options(const char *options)
 		{ "nodev", MOUNT_ATTR_NODEV },
 		{ "noexec", MOUNT_ATTR_NOEXEC },
 	};
+	const char *options = entry->options;
 	uint64_t attributes = 0;
 
 	while (*options) {
@@ -97,7 +98,7 @@ static void note_there(struct known_mount *known, uint64_t attributes)
 
 static void note(struct known_mount *known, const struct mount_entry *entry)
 {
-	note_there(known, parse_options(entry->options));
+	note_there(known, mount_attributes_of(entry));
 	if (mount_place_sum(entry->mount_point) != known->place)
 		known->fate = MOUNT_MOVED;
 }

@@ -38,6 +38,9 @@ struct known_mount {
  * mounts, and loses nothing but a report by that. */
 uint64_t mount_place_sum(const char *path);
 
+/* Of MOUNT_ATTR_WATCHED, as they were when the entry was read. */
+uint64_t mount_attributes_of(const struct mount_entry *entry);
+
 /* Are they there, and with which attributes? A microsecond for each where ids are unique. [worker]
  * Return: 0; negative errno. */
 int mount_look_at_known(struct known_mount *known, size_t count, struct failure *reterr);

@@ -7,6 +7,8 @@
  */
 #include "mount/table/mount_list.h"
 
+#include "base/fnv1a.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +41,14 @@ static int read_facts(int fd, const char *name, struct mount_facts *ret)
 	return 0;
 }
 
+uint64_t mount_mark(uint64_t mount_id, dev_t device, ino_t inode)
+{
+	uint64_t sum = fnv1a_add(FNV1A_FIRST, mount_id);
+
+	sum = fnv1a_add(sum ^ sum >> 32, device);
+	return fnv1a_add(sum ^ sum >> 32, inode) | 1;
+}
+
 int place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr)
 {
 	int result;
@@ -55,6 +65,12 @@ int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr)
 	assert(fd >= 0 && ret);
 	result = read_facts(fd, "", ret);
 	return result < 0 ? failed(reterr, result, "cannot inspect an open file") : 0;
+}
+
+int name_facts(int directory_fd, const char *name, struct mount_facts *ret)
+{
+	assert(directory_fd >= 0 && name && *name && ret);
+	return read_facts(directory_fd, name, ret);
 }
 
 bool is_corrupted_mount_error(int error)

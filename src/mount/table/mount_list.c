@@ -147,6 +147,7 @@ static bool probe_unique_ids(void)
 		.size = sizeof(request),
 		.mount_id = LISTMOUNT_ROOT,
 	};
+	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	struct statx status;
 	uint64_t first_id;
 	size_t text_bytes;
@@ -156,7 +157,7 @@ static bool probe_unique_ids(void)
 		(void) call_is_missing(-errno, CALL_LISTMOUNT);
 		return false;
 	}
-	if (statx(AT_FDCWD, "/", 0, STATX_MNT_ID_UNIQUE, &status) < 0 ||
+	if (statx(AT_FDCWD, "/", flags, STATX_MNT_ID_UNIQUE, &status) < 0 ||
 	    !(status.stx_mask & STATX_MNT_ID_UNIQUE))
 		return false;
 	answer = query_mount(status.stx_mnt_id, &error, &text_bytes);

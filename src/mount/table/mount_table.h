@@ -29,10 +29,16 @@ struct mount_facts {
 	gid_t gid;
 };
 
+/* Tells a mount from any other that may take its place: its id, which before Linux 6.8 is used
+ * again, and the directory that it shows. Never 0. Pure. */
+uint64_t mount_mark(uint64_t mount_id, dev_t device, ino_t inode);
+
 /* Never triggers an automount, never asks a server (AT_STATX_DONT_SYNC). Return 0; -ENOENT; -ESTALE
  * and kin. */
 int place_facts(const struct place *place, struct mount_facts *ret, struct failure *reterr);
 int fd_facts(int fd, struct mount_facts *ret, struct failure *reterr);
+/* The same of a name in a directory; it is not followed. */
+int name_facts(int directory_fd, const char *name, struct mount_facts *ret);
 
 /* statx errors that mean "its server is gone": unmount without further tests. Pure. */
 bool is_corrupted_mount_error(int error);

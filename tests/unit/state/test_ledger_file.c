@@ -195,9 +195,9 @@ static void test_newer_schema_is_moved_aside(void **state)
 	struct failure failure = { 0 };
 
 	make_ledger(*state, 3);
-	change_by_sql(*state, "PRAGMA user_version = 4");
+	change_by_sql(*state, "PRAGMA user_version = 5");
 	assert_int_equal(ledger_open_as(*state, &this_boot, &ledger, &failure), 1);
-	assert_true(strstr(failure.text, "schema version 4") != NULL);
+	assert_true(strstr(failure.text, "schema version 5") != NULL);
 	expect_names(ledger, "");
 	assert_non_null(strstr(failure.text, "/ledger.db' is moved aside; starting a new one: "));
 	ledger_free(ledger);

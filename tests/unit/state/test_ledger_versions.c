@@ -20,7 +20,7 @@
 
 #define HEADER                                                                                     \
 	"CREATE TABLE header (boot_id TEXT NOT NULL, mount_namespace INTEGER NOT NULL) STRICT;"
-#define ENTRY                                                                                      \
+#define ENTRY_WITH(columns)                                                                        \
 	"CREATE TABLE entry ("                                                                     \
 	" unique_name TEXT NOT NULL CHECK (unique_name <> ''),"                                    \
 	" pod_uid TEXT NOT NULL,"                                                                  \
@@ -35,9 +35,11 @@
 	" device_mountable INTEGER NOT NULL CHECK (device_mountable IN (0, 1)),"                   \
 	" block INTEGER NOT NULL CHECK (block IN (0, 1)),"                                         \
 	" read_only INTEGER NOT NULL CHECK (read_only IN (0, 1)),"                                 \
-	" single_writer INTEGER NOT NULL CHECK (single_writer IN (0, 1)),"                         \
+	" single_writer INTEGER NOT NULL CHECK (single_writer IN (0, 1))," columns                 \
 	" checksum INTEGER NOT NULL,"                                                              \
 	" PRIMARY KEY (unique_name, pod_uid)) STRICT, WITHOUT ROWID;"
+#define ENTRY   ENTRY_WITH("")
+#define ENTRY_3 ENTRY_WITH(" unfinished INTEGER NOT NULL CHECK (unfinished BETWEEN 0 AND 4),")
 #define HOLD                                                                                       \
 	"CREATE TABLE hold ("                                                                      \
 	" id TEXT PRIMARY KEY NOT NULL,"                                                           \
@@ -53,15 +55,17 @@
 	" since INTEGER NOT NULL,"                                                                 \
 	" ended_before INTEGER NOT NULL,"                                                          \
 	" checksum INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-#define ROWS                                                                                       \
+#define ROWS_WITH(numbers)                                                                         \
 	"INSERT INTO header VALUES ('b00t', 4026531841);"                                          \
 	"INSERT INTO entry VALUES ('example.com/fake/pv', 'u1', 'example.com/fake', 'pv',"         \
-	" 'default/web', 'data', '/pods/u1/pv', '/dev/sdb', '/staging/pv', 2, 1, 0, 1, 0,"         \
+	" 'default/web', 'data', '/pods/u1/pv', '/dev/sdb', '/staging/pv', 2, 1, 0, 1, 0," numbers \
 	" %lld);"
-#define SUM (7395043554935830028LL)
+#define ROWS ROWS_WITH("")
+#define SUM  (7395043554935830028LL)
 
 static const char version_1[] = HEADER ENTRY ROWS "PRAGMA user_version = 1;";
 static const char version_2[] = HEADER ENTRY HOLD ROWS "PRAGMA user_version = 2;";
+static const char version_3[] = HEADER ENTRY_3 HOLD ROWS_WITH(" 0,") "PRAGMA user_version = 3;";
 
 static void change(const char *directory, const char *statements)
 {
@@ -96,6 +100,8 @@ static int check_row(const struct ledger_row *row, void *userdata)
 	assert_true(row->entry.read_only);
 	assert_false(row->entry.single_writer);
 	assert_int_equal(row->unfinished, UNFINISHED_NOTHING);
+	assert_int_equal(row->entry.mount_mark, 0);
+	assert_int_equal(row->entry.served, 0);
 	return 0;
 }
 
@@ -126,6 +132,13 @@ static void test_ledger_of_version_1_is_kept(void **state)
 static void test_ledger_of_version_2_is_kept(void **state)
 {
 	make_old(*state, version_2, SUM);
+	expect_kept(*state);
+	expect_kept(*state);
+}
+
+static void test_ledger_of_version_3_is_kept(void **state)
+{
+	make_old(*state, version_3, SUM);
 	expect_kept(*state);
 	expect_kept(*state);
 }
@@ -170,6 +183,43 @@ static void test_unfinished_steps_come_back(void **state)
 	ledger_free(ledger);
 }
 
+static int check_marks(const struct ledger_row *row, void *userdata)
+{
+	assert_true(row->entry.mount_mark == UINT64_MAX);
+	assert_int_equal(row->entry.served, 7);
+	return 0;
+}
+
+/* So do the marks, and any change of them is damage. */
+static void test_marks_come_back(void **state)
+{
+	static const char *const changes[] = { "mount_mark = 0", "mount_mark = 5", "served = 0",
+					       "mount_mark = served, served = mount_mark" };
+	const struct ledger_row row = { .entry = { .unique_name = "v",
+						   .plugin_name = "p",
+						   .mount_mark = UINT64_MAX,
+						   .served = 7 },
+					.state = MOUNT_DONE };
+	struct failure failure = { 0 };
+	struct ledger *ledger;
+	char update[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		ledger = open_ledger(*state, 0);
+		assert_int_equal(ledger_put(ledger, &row), 0);
+		assert_int_equal(ledger_commit(ledger, NULL), 0);
+		ledger_free(ledger);
+		ledger = open_ledger(*state, 0);
+		assert_int_equal(ledger_walk(ledger, check_marks, NULL), 0);
+		ledger_free(ledger);
+
+		(void) snprintf(update, sizeof(update), "UPDATE entry SET %s", changes[i]);
+		change(*state, update);
+		assert_int_equal(ledger_open_as(*state, &this_boot, &ledger, &failure), 1);
+		ledger_free(ledger);
+	}
+}
+
 int main(void)
 {
 #define WITH_DIRECTORY(test)                                                                       \
@@ -177,8 +227,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_DIRECTORY(test_ledger_of_version_1_is_kept),
 		WITH_DIRECTORY(test_ledger_of_version_2_is_kept),
+		WITH_DIRECTORY(test_ledger_of_version_3_is_kept),
 		WITH_DIRECTORY(test_damage_from_before_an_upgrade_is_seen),
 		WITH_DIRECTORY(test_unfinished_steps_come_back),
+		WITH_DIRECTORY(test_marks_come_back),
 	};
 
 	return cmocka_run_group_tests_name("ledger_versions", tests, NULL, NULL);
