@@ -243,9 +243,10 @@ bool bound_pair_is_due(const struct bound_pair *bound_pair)
 	return bound_pair->is_listed && !bound_pair->is_busy;
 }
 
-bool bound_pairs_has_claims_due(const struct bound_pairs *bound_pairs)
+struct bound_pair *bound_pairs_next_claim(const struct bound_pairs *bound_pairs,
+					  const struct bound_pair *after)
 {
-	return bound_pairs->due_claims && bound_pairs->due_claims->next_due;
+	return after ? after->next_due : bound_pairs->due_claims;
 }
 
 void bound_pairs_put_first(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair)

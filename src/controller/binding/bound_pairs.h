@@ -65,8 +65,9 @@ void bound_pairs_make_waiting_due(struct bound_pairs *bound_pairs);
 
 /* Is it among those that can be taken? */
 bool bound_pair_is_due(const struct bound_pair *bound_pair);
-/* More than one claim, so that their order counts? */
-bool bound_pairs_has_claims_due(const struct bound_pairs *bound_pairs);
+/* The next claim of those that are due, after @after (NULL: the first of them). */
+struct bound_pair *bound_pairs_next_claim(const struct bound_pairs *bound_pairs,
+					  const struct bound_pair *after);
 /* Of those due this one is the next. Nothing happens where it is not due. */
 void bound_pairs_put_first(struct bound_pairs *bound_pairs, struct bound_pair *bound_pair);
 

@@ -420,7 +420,8 @@ static void work(struct pv_binder *binder)
 	binder->has_offer = binder->has_helped = false;
 	binder->came = 0;
 	if (has_order)
-		scheduling_queue_order(binder->options.store, &binder->bound_pairs);
+		scheduling_queue_order(binder->options.store, &binder->bound_pairs,
+				       binder->free.count > 0);
 	while ((bound_pair = bound_pairs_take_due(&binder->bound_pairs)))
 		sync_pair(binder, bound_pair);
 }

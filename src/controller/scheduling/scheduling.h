@@ -95,9 +95,11 @@ const struct storage_class *scheduling_class(const struct scheduling_query *ques
  * Who is served before others takes what is scarce: the last volume that fits, the last one
  * that the node can have. So the pod with the higher priority comes first, then the older one. */
 
-/* Of the claims that are due those of pods come first, in the pods' order; a walk over all pods.
- * Without memory they stay as they are. */
-void scheduling_queue_order(struct store *store, struct bound_pairs *bound_pairs);
+/* Of the claims that are due those of pods come first, in the pods' order. A walk over all pods,
+ * where more than one claim is without a volume and waits for its consumer, or may get one of the
+ * free volumes (@has_free_volumes). Without memory they stay as they are. */
+void scheduling_queue_order(struct store *store, struct bound_pairs *bound_pairs,
+			    bool has_free_volumes);
 
 /* All claims of a pod become due. */
 void scheduling_queue_pod_due(struct bound_pairs *bound_pairs, const struct object *pod);

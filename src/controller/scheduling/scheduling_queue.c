@@ -70,12 +70,39 @@ static int compare_pods(const void *a, const void *b)
 	return r != 0 ? r : compare(left->meta.resource_version, right->meta.resource_version);
 }
 
-void scheduling_queue_order(struct store *store, struct bound_pairs *bound_pairs)
+/* Can what it gets be what another claim wants? */
+static bool competes(struct store *store, const struct bound_pair *due, bool has_free_volumes)
+{
+	const struct bound_pair_name name = bound_pair_name(due);
+	const struct object *object =
+		store_get(store, KIND_PERSISTENT_VOLUME_CLAIM, name.name_space, name.name);
+	const struct object *class;
+
+	if (!object || object->claim->volume_name[0] || object->claim->bind_completed)
+		return false;
+	class = store_get(store, KIND_STORAGE_CLASS, "", object->claim->storage_class);
+	return has_free_volumes || (class && class->storage_class->waits_for_first_consumer);
+}
+
+/* Of one claim alone the order is known. */
+static bool has_competitors(struct store *store, const struct bound_pairs *bound_pairs,
+			    bool has_free_volumes)
+{
+	const struct bound_pair *due = NULL;
+	int count = 0;
+
+	while (count < 2 && (due = bound_pairs_next_claim(bound_pairs, due)))
+		count += competes(store, due, has_free_volumes);
+	return count == 2;
+}
+
+void scheduling_queue_order(struct store *store, struct bound_pairs *bound_pairs,
+			    bool has_free_volumes)
 {
 	struct queue queue = { .bound_pairs = bound_pairs };
 
 	assert(store && bound_pairs);
-	if (!bound_pairs_has_claims_due(bound_pairs))
+	if (!has_competitors(store, bound_pairs, has_free_volumes))
 		return;
 	(void) store_list(store, KIND_POD, NULL, add_if_due, &queue);
 	if (queue.count > 1)

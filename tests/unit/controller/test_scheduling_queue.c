@@ -26,6 +26,10 @@
 	"]" rest "}}"
 #define PRIORITY(n) ",'priority':" n
 
+#define CLASS(name, mode)                                                                          \
+	"{'apiVersion':'storage.k8s.io/v1','kind':'StorageClass','metadata':{'name':'" name        \
+	"'},'provisioner':'podvol/local','volumeBindingMode':'" mode "'}"
+
 /* What the store takes for the time of day; 0: the real one. */
 static time_t now;
 
@@ -85,6 +89,27 @@ static const struct {
 	{ { { 0, NULL } }, "a", "a" },
 };
 
+static void store_claim(struct store_world *world, char name, const char *spec)
+{
+	char text[512];
+
+	(void) snprintf(text, sizeof(text),
+			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'%c',"
+			"'namespace':'ns'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+			"'requests':{'storage':'1Gi'}},%s}}",
+			name, spec);
+	cleanup_object const struct object *claim = object_of(text);
+
+	assert_int_equal(world_create(world, claim), 0);
+}
+
+static void store_class(struct store_world *world, const char *text)
+{
+	cleanup_object const struct object *class = object_of(text);
+
+	assert_int_equal(world_create(world, class), 0);
+}
+
 static void pods_in_their_order(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -101,7 +126,9 @@ static void pods_in_their_order(void **state)
 			assert_int_equal(world_create(&world, pod), 0);
 		}
 		now = 0;
+		store_class(&world, CLASS("waits", "WaitForFirstConsumer"));
 		for (const char *name = "abcd"; *name; name++) {
+			store_claim(&world, *name, "'storageClassName':'waits'");
 			bound_pair = bound_pairs_add(&bound_pairs, KIND_PERSISTENT_VOLUME_CLAIM,
 						     "ns", (const char[]){ *name, '\0' });
 			assert_non_null(bound_pair);
@@ -109,7 +136,7 @@ static void pods_in_their_order(void **state)
 				bound_pairs_make_due(&bound_pairs, bound_pair);
 		}
 		lists = 0;
-		scheduling_queue_order(world.store, &bound_pairs);
+		scheduling_queue_order(world.store, &bound_pairs, false);
 		/* One claim has an order already, whatever pods there are. */
 		assert_int_equal(lists, strlen(rows[i].due) > 1);
 		while ((bound_pair = bound_pairs_take_due(&bound_pairs)))
@@ -117,6 +144,43 @@ static void pods_in_their_order(void **state)
 				       sizeof(got) - strlen(got) - 1);
 		if (strcmp(got, rows[i].order) != 0)
 			fail_msg("row %zu: '%s', not '%s'", i, got, rows[i].order);
+		bound_pairs_done(&bound_pairs);
+		store_world_close(&world);
+	}
+}
+
+/* No look at thousands of pods for claims that take nothing from each other. */
+static void claims_without_competitors(void **state)
+{
+	static const struct {
+		const char *spec;
+		bool has_free_volumes;
+		unsigned int lists;
+	} kinds[] = {
+		{ "'storageClassName':'waits'", false, 1 },
+		{ "'storageClassName':'waits','volumeName':'v'", true, 0 },
+		{ "'storageClassName':'at-once'", false, 0 },
+		{ "'storageClassName':'at-once'", true, 1 },
+		{ "'storageClassName':'unknown'", false, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct bound_pairs bound_pairs = { 0 };
+		struct store_world world;
+
+		store_world_open(&world);
+		store_class(&world, CLASS("waits", "WaitForFirstConsumer"));
+		store_class(&world, CLASS("at-once", "Immediate"));
+		for (char name = 'a'; name <= 'c'; name++) {
+			store_claim(&world, name, kinds[i].spec);
+			bound_pairs_make_due(&bound_pairs,
+					     bound_pairs_add(&bound_pairs,
+							     KIND_PERSISTENT_VOLUME_CLAIM, "ns",
+							     (const char[]){ name, '\0' }));
+		}
+		lists = 0;
+		scheduling_queue_order(world.store, &bound_pairs, kinds[i].has_free_volumes);
+		assert_int_equal(lists, kinds[i].lists);
 		bound_pairs_done(&bound_pairs);
 		store_world_close(&world);
 	}
@@ -180,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_in_their_order),
+		cmocka_unit_test(claims_without_competitors),
 		cmocka_unit_test(claims_of_the_pods_that_use_one),
 		cmocka_unit_test(busy_ones_stay_where_they_are),
 	};
