@@ -23,8 +23,9 @@
 struct known_pod {
 	const struct object *pod; /* a reference to the newest version seen */
 	struct pod_references references;
-	unsigned int pass; /* the newest full pass that met it */
-	UT_hash_handle hh; /* by uid */
+	unsigned int pass;     /* the newest full pass that met it */
+	uint64_t seen_version; /* the store's when its volumes were looked up last */
+	UT_hash_handle hh;     /* by uid */
 	char uid[];
 };
 
@@ -42,7 +43,6 @@ int populator_new(const struct populator_options *options, struct populator **re
 
 	assert(options && ret);
 	assert(options->store && options->desired && options->actual && options->node_name);
-
 	populator = calloc(1, sizeof(*populator));
 	if (!populator)
 		return -ENOMEM;
@@ -350,6 +350,7 @@ static void resolve_pod(struct populator *populator, struct known_pod *known, ui
 {
 	const struct object *pod = known->pod;
 
+	known->seen_version = store_resource_version(populator->options.store);
 	if (populator_is_finished(pod))
 		want_nothing(populator, pod->meta.uid);
 	else if (may_get_volumes(populator, pod) && !must_wait(populator, pod))
@@ -365,7 +366,6 @@ static void forget(struct populator *populator, const struct object *pod)
 	want_nothing(populator, pod->meta.uid);
 	if (!known)
 		return;
-
 	report(populator, pod);
 	drop_known(populator, known);
 }
@@ -454,26 +454,30 @@ static size_t pods_of(const struct populator *populator, const struct object_ref
 	return count;
 }
 
-/* Pods that lead to it and no others. */
+/* Pods that lead to it and no others. Of several changes that are taken at once the first finds
+ * what the last has made, so each pod is looked at once, unless what is not stored changed
+ * (@always). */
 static void change_reference(struct populator *populator, const struct object_reference *reference,
-			     uint64_t now_usec)
+			     bool always, uint64_t now_usec)
 {
 	cleanup_free struct known_pod **pods = NULL;
 	size_t count = pods_of(populator, reference, &pods);
+	uint64_t version = store_resource_version(populator->options.store);
 
 	for (size_t i = 0; i < count; i++) {
-		resolve_pod(populator, pods[i], now_usec);
+		if (always || pods[i]->seen_version != version)
+			resolve_pod(populator, pods[i], now_usec);
 		renew_volumes(populator, pods[i]->uid, reference);
 	}
 }
 
 static void change_claim(struct populator *populator, const char *name_space, const char *name,
-			 uint64_t now_usec)
+			 bool always, uint64_t now_usec)
 {
 	change_reference(
 		populator,
 		&(struct object_reference){ KIND_PERSISTENT_VOLUME_CLAIM, name_space, name },
-		now_usec);
+		always, now_usec);
 }
 
 static void change_pv(struct populator *populator, const struct object *pv, uint64_t now_usec)
@@ -481,7 +485,8 @@ static void change_pv(struct populator *populator, const struct object *pv, uint
 	const struct persistent_volume *volume = pv->persistent_volume;
 
 	if (volume->has_claim_ref)
-		change_claim(populator, volume->claim_namespace, volume->claim_name, now_usec);
+		change_claim(populator, volume->claim_namespace, volume->claim_name, false,
+			     now_usec);
 }
 
 static bool is_of_same_claim(const struct object *a, const struct object *b)
@@ -500,7 +505,6 @@ void populator_change(struct populator *populator, const struct store_change *ch
 	struct object_reference reference;
 
 	assert(populator && change && change->object);
-
 	object = change->object;
 	reference = (struct object_reference){ object->kind, object->meta.name_space,
 					       object->meta.name };
@@ -522,13 +526,13 @@ void populator_change(struct populator *populator, const struct store_change *ch
 		change_pv(populator, object, now_usec);
 		return;
 	case KIND_CLUSTER_TRUST_BUNDLE:
-		change_reference(populator, &reference, now_usec);
+		change_reference(populator, &reference, false, now_usec);
 		/* And those that want all with certain labels. */
 		change_reference(populator, &(struct object_reference){ object->kind, "", "" },
-				 now_usec);
+				 false, now_usec);
 		return;
 	default:
-		change_reference(populator, &reference, now_usec);
+		change_reference(populator, &reference, false, now_usec);
 		return;
 	}
 }
@@ -537,7 +541,7 @@ void populator_claim(struct populator *populator, const char *name_space, const 
 		     uint64_t now_usec)
 {
 	assert(populator && name_space && name);
-	change_claim(populator, name_space, name, now_usec);
+	change_claim(populator, name_space, name, true, now_usec);
 }
 
 struct pass {
@@ -560,7 +564,6 @@ void populator_full_pass(struct populator *populator, uint64_t now_usec)
 	struct known_pod *known, *next;
 
 	assert(populator);
-
 	populator->pass++;
 	(void) store_list(populator->options.store, KIND_POD, NULL, visit_pod, &pass);
 	HASH_ITER (hh, populator->pods, known, next)
@@ -575,11 +578,9 @@ void populator_pod(struct populator *populator, const char *name_space, const ch
 	const struct object *pod;
 
 	assert(populator && name_space && name);
-
 	pod = store_get(populator->options.store, KIND_POD, name_space, name);
 	if (!pod)
 		return;
-
 	change_pod(populator, pod, now_usec);
 	if (!desired_errors(populator->options.desired, pod->meta.uid))
 		renew_volumes(populator, pod->meta.uid, NULL);

@@ -21,6 +21,16 @@ const struct object *__wrap_store_get(struct store *store, enum object_kind kind
 int __wrap_store_list(struct store *store, enum object_kind kind, const char *name_space,
 		      int (*visit)(const struct object *object, void *userdata), void *userdata);
 
+uint64_t __wrap_store_resource_version(struct store *store);
+
+/* Another one at each look: a test changes objects between any two. */
+uint64_t __wrap_store_resource_version(struct store *store)
+{
+	static uint64_t version;
+
+	return ++version;
+}
+
 static size_t find(const struct store *store, enum object_kind kind, const char *name_space,
 		   const char *name)
 {
