@@ -28,6 +28,7 @@ void cache_done(struct cache *cache)
 			(void) object_unref(row->objects[i]);
 		free(row->objects);
 		free(row->bits);
+		cache_names_done(&row->names);
 		*row = (struct cache_kind){ .count = 0 };
 	}
 	uid_index_done(&cache->uids);
@@ -64,13 +65,8 @@ static size_t find(const struct cache_kind *row, const char *name_space, const c
 const struct object *cache_get(const struct cache *cache, enum object_kind kind,
 			       const char *name_space, const char *name)
 {
-	const struct cache_kind *row = &cache->kinds[kind];
-	bool found;
-	size_t place;
-
 	assert(kind < KIND_COUNT && name_space && name);
-	place = find(row, name_space, name, &found);
-	return found ? row->objects[place] : NULL;
+	return cache_names_get(&cache->kinds[kind].names, name_space, name);
 }
 
 int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
@@ -84,6 +80,8 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 		room *= 2;
 	/* Also when the objects have room: a try before may have had memory for them alone. */
 	if (kind == KIND_POD && uid_index_reserve(&cache->uids, room) < 0)
+		return -ENOMEM;
+	if (cache_names_reserve(&row->names, room) < 0)
 		return -ENOMEM;
 	if (room == row->room)
 		return 0;
@@ -102,14 +100,12 @@ int cache_reserve(struct cache *cache, enum object_kind kind, size_t more)
 const struct object *cache_put(struct cache *cache, const struct object *object)
 {
 	struct cache_kind *row = &cache->kinds[object->kind];
-	const struct object *old = NULL;
+	const struct object *old = cache_names_put(&row->names, object);
 	bool found;
-	size_t place;
+	size_t place = find(row, object->meta.name_space, object->meta.name, &found);
 
-	place = find(row, object->meta.name_space, object->meta.name, &found);
-	if (found) {
-		old = row->objects[place];
-	} else {
+	assert(found == (old != NULL));
+	if (!found) {
 		assert(row->count < row->room);
 		memmove(&row->objects[place + 1], &row->objects[place],
 			(row->count - place) * sizeof(row->objects[0]));
@@ -139,6 +135,7 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 	if (!found)
 		return NULL;
 	old = row->objects[place];
+	cache_names_remove(&row->names, old);
 	cache->bytes[store_place(kind)] -= old->json_length;
 	if (kind == KIND_POD)
 		uid_index_remove(&cache->uids, old);

@@ -37,6 +37,27 @@ bool uid_is_taken_by(const struct object *pod, const struct object *other);
 /* Borrowed: a pod of another name than @pod that has the uid of @pod; NULL: none has. */
 const struct object *uid_index_other(const struct uid_index *index, const struct object *pod);
 
+/* ---- cache_names.c: stored objects of one kind by their name ---- */
+
+struct cache_names {
+	const struct object **slots;
+	size_t size; /* a power of two, or 0 */
+};
+
+void cache_names_done(struct cache_names *index);
+
+/* Make sure that @room objects in all need no memory. Return: 0 or -ENOMEM. */
+int cache_names_reserve(struct cache_names *index, size_t room);
+
+/* Borrowed; NULL when absent. */
+const struct object *cache_names_get(const struct cache_names *index, const char *name_space,
+				     const char *name);
+
+/* There must be room. Return: the version before, NULL. */
+const struct object *cache_names_put(struct cache_names *index, const struct object *object);
+/* It must be there. */
+void cache_names_remove(struct cache_names *index, const struct object *object);
+
 /* ---- cache.c ---- */
 
 struct cache {
@@ -46,6 +67,7 @@ struct cache {
 		uint64_t *bits; /* labels_bits() of each: most of what a list leaves out is not
 				 * looked at */
 		size_t count, room;
+		struct cache_names names;
 	} kinds[KIND_COUNT];
 	struct uid_index uids; /* of pods */
 };
