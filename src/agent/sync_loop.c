@@ -218,6 +218,27 @@ static void make_plan(struct agent *agent, bool all_taken)
 		dirty_request_full_pass(agent->dirty);
 }
 
+static bool is_confirmed(const struct agent *agent, const struct step *step)
+{
+	return intent_is_served(&agent->intents, step) &&
+	       drift_confirms(agent->mounts.drift, step->unique_name, step->pod_uid);
+}
+
+/* What a stage found out of the source is what set-ups of pods go by: it is repeated before one. */
+static bool are_pods_confirmed(const struct agent *agent, const struct step *stage)
+{
+	struct step step = *stage;
+
+	step.kind = STEP_PUBLISH;
+	for (step.want_pod = stage->want->pods; step.want_pod;
+	     step.want_pod = step.want_pod->hh.next) {
+		step.pod_uid = step.want_pod->pod_uid;
+		if (!is_confirmed(agent, &step))
+			return false;
+	}
+	return true;
+}
+
 /* What a step of before the start left is there, as the ledger and the kernel agree: that step need
  * not be repeated, and no row changes. */
 static bool confirm(struct agent *agent, const struct step *step)
@@ -235,8 +256,8 @@ static bool confirm(struct agent *agent, const struct step *step)
 		.report = &nothing_to_report,
 	};
 
-	if (!intent_is_served(step) ||
-	    !drift_confirms(agent->mounts.drift, step->unique_name, step->pod_uid))
+	if (!is_confirmed(agent, step) ||
+	    (step->kind == STEP_STAGE && !are_pods_confirmed(agent, step)))
 		return false;
 	actual_confirm(agent->actual, step->unique_name, step->pod_uid,
 		       step->want_pod->remount_generation);

@@ -456,6 +456,10 @@ static void made(struct drift *drift, const struct step_result *result)
 		return;
 	if (result->mount_id != 0)
 		take_id(drift, mount, result->mount_id);
+	/* No event says how it is mounted, if it still is that. */
+	if (mount->is_from_before && !mount->attributes_known)
+		drift_request_check(drift, CHECK_ATTRIBUTES, false);
+	mount->is_from_before = false;
 	if (mount->kind == DRIFT_REMOUNTED && !mount->attributes_known)
 		mount->kind = DRIFT_NONE; /* it was another mount */
 	else if (mount->kind != DRIFT_NONE && mount->kind != DRIFT_REMOUNTED)

@@ -36,8 +36,9 @@ struct drift_mount {
 	uint64_t mount_id;                        /* 0: not mounted, or has no mount of its own */
 	uint64_t attributes;
 	bool attributes_known, read_only;
-	bool has_mount;    /* of its own: it had an id once */
-	uint32_t known_at; /* in the table of what checks compare; where it has an id */
+	bool has_mount;      /* of its own: it had an id once */
+	uint32_t known_at;   /* in the table of what checks compare; where it has an id */
+	bool is_from_before; /* the first check saw a mount there; until a step ends well */
 	bool is_confirmed; /* by the first check: it is what the ledger says, alone at its place */
 
 	enum drift_kind kind;

@@ -90,6 +90,15 @@ static bool lost_memory(const struct drift *drift, const struct drift_mount *mou
 	       (pod->left == UNFINISHED_NOTHING || pod->was_mounted);
 }
 
+/* As the kernel shows a mount whose source has no name any more. */
+static bool is_deleted(const struct mount_entry *entry)
+{
+	static const char mark[] = "//deleted";
+	size_t length = strlen(entry->root);
+
+	return length >= strlen(mark) && strcmp(entry->root + length - strlen(mark), mark) == 0;
+}
+
 /* The ledger says that a step ended well, and what it mounted, or that it mounted nothing. */
 static void confirm(struct drift *drift, struct drift_mount *mount, const struct stack *stack)
 {
@@ -105,6 +114,8 @@ static void confirm(struct drift *drift, struct drift_mount *mount, const struct
 	if (stack)
 		attributes = mount_attributes_of(stack->entries[0]);
 	if (stack && mount->read_only && !(attributes & MOUNT_ATTR_RDONLY))
+		return;
+	if (stack && is_deleted(stack->entries[0]))
 		return;
 	drift_index_set_id(drift, mount, mount_id);
 	mount->is_confirmed = mount->mount_id == mount_id;
@@ -122,6 +133,7 @@ static void compare(struct drift *drift, struct stack *stacks, const char *uniqu
 	if (!mount || mount->kind != DRIFT_NONE)
 		return;
 	HASH_FIND_STR(stacks, mount->path, stack);
+	mount->is_from_before = stack != NULL;
 	if (stack && stack->count > 1 && are_the_same(stack)) {
 		fold(drift, mount, stack);
 	} else if (stack && stack->count > 1) {

@@ -39,12 +39,14 @@ static uint64_t add_spec(uint64_t sum, const struct object *object)
 	return fnv1a_add_words(sum, spec.start, spec.length);
 }
 
-/* Of all that a set-up is made from, but what takes_set_up() looks at. */
-static uint64_t want_mark(const struct step *step)
+/* Of all that a set-up is made from, but what takes_set_up() looks at; and of the option that says
+ * what may be a source. */
+static uint64_t want_mark(const struct intents *intents, const struct step *step)
 {
 	const struct desired_pod *want_pod = step->want_pod;
 	uint64_t sum = fnv1a_add(FNV1A_FIRST, want_pod->spec.read_only);
 
+	sum = fnv1a_add_text(sum, intents->host->own.allowed ?: "");
 	if (want_pod->spec.pv)
 		sum = add_spec(sum, want_pod->spec.pv);
 	if (!want_pod->spec.pv || step->kind == STEP_PUBLISH)
@@ -53,7 +55,8 @@ static uint64_t want_mark(const struct step *step)
 }
 
 /* What is true of the volume whatever is done to it. */
-static void describe_volume(const struct step *step, struct actual_entry *ret)
+static void describe_volume(const struct intents *intents, const struct step *step,
+			    struct actual_entry *ret)
 {
 	const struct desired_volume *want = step->want;
 
@@ -64,7 +67,7 @@ static void describe_volume(const struct step *step, struct actual_entry *ret)
 		.spec_name = step->want_pod->spec.name,
 		.device_mountable = want->device_mountable,
 		.block = want->block,
-		.served = want->plugin->traits & VOLUME_IS_ITS_MOUNT ? want_mark(step) : 0,
+		.served = want->plugin->traits & VOLUME_IS_ITS_MOUNT ? want_mark(intents, step) : 0,
 	};
 }
 
@@ -132,7 +135,7 @@ static int describe_intent(const struct intents *intents, const struct step *ste
 
 	ret->row.state = was_mounted(step) ? MOUNT_DONE : MOUNT_UNCERTAIN;
 	ret->row.unfinished = UNFINISHED_SET_UP;
-	describe_volume(step, &ret->row.entry);
+	describe_volume(intents, step, &ret->row.entry);
 	return step->kind == STEP_STAGE ? describe_stage(step, &request, ret)
 					: describe_publish(step, &request, ret);
 }
@@ -148,7 +151,7 @@ static bool takes_set_up(const struct desired_pod *want_pod)
 	return pv && claim && quantity_compare(&pv->capacity, &claim->claim->status_capacity) > 0;
 }
 
-bool intent_is_served(const struct step *step)
+bool intent_is_served(const struct intents *intents, const struct step *step)
 {
 	const struct actual_volume *have = step->have;
 	const struct actual_pod *pod;
@@ -162,7 +165,7 @@ bool intent_is_served(const struct step *step)
 	else if (step->kind == STEP_STAGE && have->device_from_rebuild)
 		served = have->device_served;
 	return served != 0 && (have->plugin->traits & VOLUME_IS_ITS_MOUNT) &&
-	       !takes_set_up(step->want_pod) && served == want_mark(step);
+	       !takes_set_up(step->want_pod) && served == want_mark(intents, step);
 }
 
 /* ---- entries that are there ---- */

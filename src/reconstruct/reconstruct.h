@@ -66,7 +66,7 @@ struct intents {
 
 /* Did a step of before the start that ended well serve exactly what this one would, and was what it
  * mounted there at the start? Then nothing is left to do, as long as it still is there. */
-bool intent_is_served(const struct step *step);
+bool intent_is_served(const struct intents *intents, const struct step *step);
 /* From here on there may be a mount, or there may be one no more: the actual table knows the first,
  * the ledger both with the next commit. For a remount it has nothing to note. 0 or -ENOMEM. */
 int intent_note(const struct intents *intents, const struct step *step);

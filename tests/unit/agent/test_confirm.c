@@ -156,6 +156,39 @@ static void test_what_is_to_be_read_only_and_is_not_is_set_up(void **state)
 	expect_set_up(world);
 }
 
+static void test_a_source_that_was_deleted_is_set_up(void **state)
+{
+	record(*state);
+	add_other(OURS, PATH, "/data//deleted");
+	expect_set_up(*state);
+}
+
+static void test_other_allowed_sources_are_set_up(void **state)
+{
+	struct agent_world *world = *state;
+
+	record(world);
+	world->agent.host.own.allowed = "/other";
+	add_other(OURS, PATH, "/data");
+	expect_set_up(world);
+}
+
+/* What was there before no event tells of: a look finds out how it is mounted. */
+static void test_what_a_set_up_found_is_looked_at(void **state)
+{
+	struct agent_world *world = *state;
+
+	record(world);
+	entry(world)->served = 0;
+	add_other(OURS, PATH, "/data");
+	expect_set_up(world);
+	entry(world)->read_only = true;
+	drift_world.diary[0] = '\0';
+	mounted_as(OURS);
+	run_jobs();
+	assert_string_equal(drift_world.diary, "known:2 set-back:100:1 ");
+}
+
 static void test_a_look_that_fails_confirms_nothing(void **state)
 {
 	record(*state);
@@ -191,6 +224,9 @@ int main(void)
 		RESTARTED(test_other_plugins_set_up),
 		RESTARTED(test_a_group_takes_a_set_up),
 		RESTARTED(test_what_is_to_be_read_only_and_is_not_is_set_up),
+		RESTARTED(test_a_source_that_was_deleted_is_set_up),
+		RESTARTED(test_other_allowed_sources_are_set_up),
+		RESTARTED(test_what_a_set_up_found_is_looked_at),
 		RESTARTED(test_a_look_that_fails_confirms_nothing),
 		RESTARTED(test_a_set_up_that_fails_is_not_recorded),
 	};
