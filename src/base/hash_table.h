@@ -13,10 +13,13 @@
 #define HASH_FUNCTION(key, length, hash) ((hash) = hash_of_bytes((key), (length)))
 #include <uthash.h>
 
-/* uthash takes the lowest bits. */
+/* uthash takes the lowest bits, which the last bytes of a word have not reached in the sum: the
+ * finalizer of splitmix64 makes each bit depend on all. */
 static inline unsigned int hash_of_bytes(const void *bytes, size_t length)
 {
 	uint64_t sum = fnv1a_add_words(FNV1A_FIRST, bytes, length);
 
-	return (unsigned int) (sum ^ sum >> 32);
+	sum = (sum ^ sum >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	sum = (sum ^ sum >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (unsigned int) (sum ^ sum >> 31);
 }
