@@ -219,7 +219,7 @@ static int make_node(const struct config *config, const struct object **ret, str
 	cleanup_json struct cJSON *tree = new_tree("Node", config->node_name);
 	int r = fill_node(tree, (void *) (uintptr_t) config);
 
-	return r < 0 ? failed(why, r, "cannot make it") : object_from_json(tree, ret, why);
+	return r < 0 ? failed(why, r, "cannot make it") : object_propose(tree, ret, why);
 }
 
 static void write_node(struct store *store, const struct config *config)
@@ -262,7 +262,7 @@ static void ensure_namespace(struct own_objects *own, const char *name)
 		return;
 	retry_later(own);
 	tree = new_tree("Namespace", name);
-	if (object_from_json(tree, &object, NULL) < 0 ||
+	if (object_propose(tree, &object, NULL) < 0 ||
 	    store_create(own->store, object, on_created, NULL) < 0)
 		return;
 	free(own->asked);
@@ -312,7 +312,7 @@ static void ensure_account(struct own_objects *own, const struct object *pod)
 	tree = new_tree("ServiceAccount", "default");
 	(void) json_set_string(json_ensure_object(tree, "metadata"), "namespace",
 			       pod->meta.name_space);
-	if (object_from_json(tree, &object, NULL) < 0 ||
+	if (object_propose(tree, &object, NULL) < 0 ||
 	    store_create(own->store, object, on_account_created, NULL) < 0)
 		log_message(LOG_WARNING, "out of memory: no service account 'default' in '%s'",
 			    pod->meta.name_space);

@@ -440,7 +440,7 @@ static int queue_write(struct events *events, struct pending *pending, const cha
 	cleanup_json struct cJSON *tree = event_tree(events->options.node_name, path, record);
 	struct store *store = events->options.store;
 	struct failure why = { .error = 0 };
-	int r = object_from_json(tree, &object, &why);
+	int r = object_propose(tree, &object, &why);
 
 	if (r < 0)
 		log_message(LOG_WARNING, "an event is lost: %s", why.text);

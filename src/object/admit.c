@@ -15,119 +15,53 @@
 #include "object/kind.h"
 #include "object/kinds.h"
 #include "object/schema/field.h"
+#include "object/stamp.h"
 #include "object/timestamp.h"
 #include "object/update.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-/* What the store says of an object; NULL and 0 where it says nothing. */
-struct stamp {
-	const char *uid;
-	uint64_t resource_version, generation;
-	uint64_t created_usec, deleted_usec;
-	struct cJSON *finalizers; /* taken */
-};
-
-static int set_time(struct cJSON *metadata, const char *key, uint64_t usec)
-{
-	char text[TIMESTAMP_BYTES];
-
-	timestamp_print(usec, text);
-	return json_set_string(metadata, key, text);
-}
-
-/* Behind the writer's members and always in this order: an unchanged object keeps its bytes. */
-static int stamp_metadata(struct cJSON *metadata, const struct stamp *stamp)
-{
-	static const char *const stamped[] = { "uid",
-					       "resourceVersion",
-					       "generation",
-					       "creationTimestamp",
-					       "deletionTimestamp",
-					       "deletionGracePeriodSeconds",
-					       "finalizers" };
-	char version[24];
-	int r;
-
-	for (size_t i = 0; i < ARRAY_SIZE(stamped); i++)
-		json_remove(metadata, stamped[i]);
-	(void) snprintf(version, sizeof(version), "%" PRIu64, stamp->resource_version);
-	r = json_set_string(metadata, "uid", stamp->uid);
-	if (r == 0)
-		r = json_set_string(metadata, "resourceVersion", version);
-	if (r == 0)
-		r = json_set_int(metadata, "generation", (int64_t) stamp->generation);
-	if (r == 0)
-		r = set_time(metadata, "creationTimestamp", stamp->created_usec);
-	if (r == 0 && stamp->deleted_usec > 0)
-		r = set_time(metadata, "deletionTimestamp", stamp->deleted_usec);
-	if (r == 0 && stamp->deleted_usec > 0)
-		r = json_set_int(metadata, "deletionGracePeriodSeconds", 0);
-	if (json_count(stamp->finalizers) > 0 && r == 0)
-		return json_set(metadata, "finalizers", stamp->finalizers);
-	json_free(stamp->finalizers);
-	return r;
-}
 
 /* ---- create ---- */
 
-/* Keeps a volume or claim from vanishing while it is in use; the controllers take it off. */
-static const char *protection_finalizer(enum object_kind kind)
+bool admit_check_created(enum object_kind kind, const struct field *object)
 {
-	switch (kind) {
-	case KIND_PERSISTENT_VOLUME:
-		return "kubernetes.io/pv-protection";
-	case KIND_PERSISTENT_VOLUME_CLAIM:
-		return "kubernetes.io/pvc-protection";
-	default:
-		return NULL;
-	}
+	const struct field *spec = FIELD(object, "spec");
+
+	return admit_names_check(NULL, FIELD(object, "metadata")) && admit_spec_names_check(spec) &&
+	       (kind != KIND_POD || admit_field_refs_check(NULL, spec));
 }
 
-/* The writer's finalizers and podvol's; NULL: no memory. */
-static struct cJSON *first_finalizers(const struct cJSON *metadata, enum object_kind kind)
+static bool check_created(const struct object *proposed, struct violations *found)
 {
-	const struct cJSON *list = json_get(metadata, "finalizers");
-	struct cJSON *copy = list ? json_copy(list) : json_new_array();
-	const char *own = protection_finalizer(kind);
+	cleanup_json struct cJSON *own = NULL;
+	const struct cJSON *tree;
+	int r;
 
-	if (copy && own && !json_has_string(copy, own) && json_set_string(copy, NULL, own) < 0) {
-		json_free(copy);
-		return NULL;
-	}
-	return copy;
-}
-
-/* Rules that hold for what is written now, not for what was stored before. */
-static bool check_created(enum object_kind kind, const struct field *object)
-{
-	return admit_names_check(NULL, object) &&
-	       (kind != KIND_POD || admit_field_refs_check(NULL, object));
+	if (object_is_creatable(proposed))
+		return true;
+	r = object_member(proposed, NULL, &own, &tree);
+	return r < 0 ? violations_broken(found, r)
+		     : admit_check_created(proposed->kind, FIELD_ROOT(tree, found));
 }
 
 static int admit_create(const struct admission *admission, const struct object **ret,
 			struct failure *reterr)
 {
 	const struct object *proposed = admission->proposed;
-	struct stamp stamp = { .uid = proposed->meta.uid,
-			       .resource_version = admission->resource_version,
-			       .generation = 1,
-			       .created_usec = admission->now_usec };
-	cleanup_json struct cJSON *tree = NULL;
+	struct object_stamp stamp = { .uid = proposed->meta.uid,
+				      .resource_version = admission->resource_version,
+				      .generation = 1,
+				      .created_usec = admission->now_usec,
+				      .adds_finalizer = true };
 	struct violations found;
 	char uid[UUID_BYTES];
 	int r;
 
-	tree = object_take_tree(proposed);
-	if (!tree)
-		return failed(reterr, -ENOMEM, "cannot admit an object");
 	violations_init(&found, false);
 	found.is_secret = kind_row(proposed->kind)->secret;
-	if (!check_created(proposed->kind, FIELD_ROOT(tree, &found)))
+	if (!check_created(proposed, &found))
 		return violations_to_failure(&found, reterr);
 	if (*stamp.uid == '\0') {
 		r = uuid_make(uid);
@@ -135,19 +69,14 @@ static int admit_create(const struct admission *admission, const struct object *
 			return failed(reterr, r, "cannot make a uid");
 		stamp.uid = uid;
 	}
-	stamp.finalizers = first_finalizers(json_get(tree, "metadata"), proposed->kind);
-	if (!stamp.finalizers || stamp_metadata(json_member(tree, "metadata"), &stamp) < 0)
-		return failed(reterr, -ENOMEM, "cannot admit an object");
-	return object_stamped(proposed, tree, ret, reterr);
+	return object_stamped(proposed, &stamp, ret, reterr);
 }
 
 /* ---- update ---- */
 
-/* What its writer sees as the object's content, whose change raises the generation. */
-static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
+/* What its writer sees as the content of an object without a spec: all but the metadata. */
+static bool same_members(const struct cJSON *old, const struct cJSON *proposed)
 {
-	if (json_get(old, "spec") || json_get(proposed, "spec"))
-		return json_equal(json_get(old, "spec"), json_get(proposed, "spec"));
 	JSON_FOREACH (item, proposed) {
 		if (strcmp(json_key(item), "metadata") != 0 &&
 		    !json_equal(item, json_get(old, json_key(item))))
@@ -156,10 +85,67 @@ static bool same_content(const struct cJSON *old, const struct cJSON *proposed)
 	return json_count(old) == json_count(proposed);
 }
 
-static bool check_finalizers(const struct cJSON *old, const struct field *object)
+/* The members of an object that are looked at more than once, by its text. */
+struct parts {
+	struct json_bytes metadata, spec;
+};
+
+static struct parts parts_of(const struct object *object)
 {
-	const struct cJSON *before = json_get_path(old, "metadata.finalizers");
-	const struct field *now = FIELD(object, "metadata.finalizers");
+	struct json_text_walk walk;
+	struct parts parts = { 0 };
+
+	json_text_begin(&walk, object->json);
+	while ((parts.metadata.length == 0 || parts.spec.length == 0) && json_text_next(&walk)) {
+		if (json_bytes_are(&walk.key, "metadata"))
+			parts.metadata = walk.value;
+		else if (json_bytes_are(&walk.key, "spec"))
+			parts.spec = walk.value;
+	}
+	return parts;
+}
+
+struct update {
+	const struct object *old, *proposed;
+	struct parts before, now;
+	struct update_member parsed; /* the metadata; of an object without a spec all */
+	bool is_same;                /* but for metadata and status, to the byte */
+};
+
+static void update_done(struct update *update)
+{
+	update_member_done(&update->parsed);
+}
+
+static bool has_spec(const struct update *update)
+{
+	return update->before.spec.length > 0 || update->now.spec.length > 0;
+}
+
+/* Does the update leave the content, whose change raises the generation? Texts of the same members
+ * in another order are of one length. Return: 1, 0; -ENOMEM. */
+static int keeps_content(struct update *update)
+{
+	cleanup_update_member struct update_member pair = { 0 };
+	size_t before = update->before.spec.length, now = update->now.spec.length;
+	int r = 0;
+
+	if (has_spec(update) && (update->is_same || before != now))
+		return update->is_same;
+	if (has_spec(update))
+		r = update_member_init(&pair, update->old, update->proposed, "spec");
+	else if (!update->parsed.old)
+		r = update_member_init(&update->parsed, update->old, update->proposed, NULL);
+	if (r < 0)
+		return r;
+	return has_spec(update) ? json_equal(pair.old, pair.now)
+				: same_members(update->parsed.old, update->parsed.now);
+}
+
+static bool check_finalizers(const struct cJSON *old, const struct field *metadata)
+{
+	const struct cJSON *before = json_get(old, "finalizers");
+	const struct field *now = FIELD(metadata, "finalizers");
 
 	JSON_FOREACH (item, now->item) {
 		if (!json_has_string(before, json_string(item, "")))
@@ -170,9 +156,9 @@ static bool check_finalizers(const struct cJSON *old, const struct field *object
 }
 
 /* What stays as the store has it. */
-static struct stamp stamp_of(const struct object *old, uint64_t resource_version)
+static struct object_stamp stamp_of(const struct object *old, uint64_t resource_version)
 {
-	return (struct stamp){
+	return (struct object_stamp){
 		.uid = old->meta.uid,
 		.resource_version = resource_version,
 		.generation = old->meta.generation,
@@ -190,99 +176,86 @@ static bool check_same(const struct object *old, const struct object *proposed, 
 	return is_same || update_check(old, proposed, found);
 }
 
-/* An update beside the version that it replaces. Most change status or metadata alone, and texts
- * tell; then nothing of the old version, or its metadata alone, is parsed. */
-struct change {
-	bool same_spec, same_metadata;
-	struct cJSON *old; /* no more than what may differ; NULL: nothing does */
-	struct cJSON *proposed;
-};
-
-static void change_done(struct change *change)
+/* The rules for a pod's spec that this update writes. */
+static bool check_spec(const struct object *old, const struct object *proposed,
+		       struct violations *found)
 {
-	json_free(change->old);
-	json_free(change->proposed);
+	cleanup_update_member struct update_member spec;
+	int r = update_member_init(&spec, old, proposed, "spec");
+
+	return r < 0 ? violations_broken(found, r)
+		     : admit_field_refs_check(spec.old,
+					      FIELD_OF(FIELD_ROOT(NULL, found), "spec", spec.now));
 }
 
-/* Return: 0; -ENOMEM. In either case change_done() afterwards. */
-static int change_init(struct change *change, const struct object *old,
-		       const struct object *proposed, bool is_same)
+/* The rules for the metadata that this update writes; most change status or spec alone, and the
+ * texts tell. */
+static bool check_metadata(struct update *update, struct violations *found)
 {
-	struct json_bytes before = json_text_member(old->json, "metadata");
-	struct json_bytes now = json_text_member(proposed->json, "metadata");
-	const struct cJSON *metadata;
-	struct cJSON *copy = NULL;
+	const struct update_member *parsed = &update->parsed;
+	const struct cJSON *before, *now;
+	const struct field *metadata;
+	int r;
 
-	*change = (struct change){
-		.same_spec = is_same && json_text_member(old->json, "spec").length > 0,
-		.same_metadata = json_bytes_equal(&before, &now),
-		.proposed = object_take_tree(proposed),
-	};
-	if (!change->proposed)
-		return -ENOMEM;
-	if (change->same_spec && change->same_metadata)
-		return 0;
-	if (!change->same_spec) {
-		change->old = object_tree(old);
-		return change->old ? 0 : -ENOMEM;
-	}
-	change->old = json_new_object();
-	if (object_member(old, "metadata", &copy, &metadata) < 0)
-		return -ENOMEM;
-	return json_set(change->old, "metadata", copy);
+	if (json_bytes_equal(&update->before.metadata, &update->now.metadata))
+		return true;
+	r = update_member_init(&update->parsed, update->old, update->proposed,
+			       has_spec(update) ? "metadata" : NULL);
+	if (r < 0)
+		return violations_broken(found, r);
+	before = has_spec(update) ? parsed->old : json_get(parsed->old, "metadata");
+	now = has_spec(update) ? parsed->now : json_get(parsed->now, "metadata");
+	metadata = FIELD_OF(FIELD_ROOT(NULL, found), "metadata", now);
+	return (!update->old->meta.deletes || check_finalizers(before, metadata)) &&
+	       admit_names_check(before, metadata);
 }
 
-/* The rules for what this update writes. */
-static bool check_change(const struct object *old, const struct change *change,
+static bool check_claim(const struct admission *admission, struct violations *found)
+{
+	const struct object *old = admission->old, *proposed = admission->proposed;
+
+	return (admission->ends_move || claim_check_rebound(old, proposed, found)) &&
+	       claim_check_expand(old->claim, proposed->claim, admission->storage_class, found);
+}
+
+static bool check_update(const struct admission *admission, struct update *update,
 			 struct violations *found)
 {
-	const struct field *object = FIELD_ROOT(change->proposed, found);
+	const struct object *old = update->old, *proposed = update->proposed;
 
-	if (!change->same_metadata &&
-	    ((old->meta.deletes && !check_finalizers(change->old, object)) ||
-	     !admit_names_check(change->old, object)))
-		return false;
-	return change->same_spec || old->kind != KIND_POD ||
-	       admit_field_refs_check(change->old, object);
+	return check_same(old, proposed, update->is_same, found) &&
+	       (old->kind != KIND_PERSISTENT_VOLUME_CLAIM || check_claim(admission, found)) &&
+	       check_metadata(update, found) &&
+	       (old->kind != KIND_POD || update->is_same || check_spec(old, proposed, found));
 }
 
 static int admit_update(const struct admission *admission, const struct object **ret,
 			struct failure *reterr)
 {
-	const struct object *old = admission->old;
-	cleanup(change_done) struct change change = { 0 };
-	struct stamp stamp = stamp_of(old, admission->resource_version);
+	const struct object *old = admission->old, *proposed = admission->proposed;
+	struct object_stamp stamp = stamp_of(old, admission->resource_version);
+	cleanup(update_done) struct update update = { .old = old,
+						      .proposed = proposed,
+						      .before = parts_of(old),
+						      .now = parts_of(proposed),
+						      .is_same = object_content_is_same(old,
+											proposed) };
 	struct violations found;
-	const struct cJSON *finalizers;
-	bool is_same = object_content_is_same(old, admission->proposed);
+	int r;
 
 	violations_init(&found, false);
 	found.is_secret = kind_row(old->kind)->secret;
-	if (!check_same(old, admission->proposed, is_same, &found))
+	if (!check_update(admission, &update, &found))
 		return violations_to_failure(&found, reterr);
-	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM && !admission->ends_move &&
-	    !claim_check_rebound(old, admission->proposed, &found))
-		return violations_to_failure(&found, reterr);
-	if (old->kind == KIND_PERSISTENT_VOLUME_CLAIM &&
-	    !claim_check_expand(old->claim, admission->proposed->claim, admission->storage_class,
-				&found))
-		return violations_to_failure(&found, reterr);
-	if (change_init(&change, old, admission->proposed, is_same) < 0)
-		return failed(reterr, -ENOMEM, "cannot admit an object");
-	if (!check_change(old, &change, &found))
-		return violations_to_failure(&found, reterr);
-	finalizers = json_get(json_get(change.proposed, "metadata"), "finalizers");
-	if (old->meta.deletes && json_count(finalizers) == 0) {
+	if (old->meta.deletes && !stamp_has_finalizers(proposed->json)) {
 		*ret = NULL; /* the last one that held it back is gone */
 		return 0;
 	}
-	if (!change.same_spec && !same_content(change.old, change.proposed))
-		stamp.generation++;
-	stamp.finalizers = finalizers ? json_copy(finalizers) : json_new_array();
-	if (!stamp.finalizers ||
-	    stamp_metadata(json_member(change.proposed, "metadata"), &stamp) < 0)
-		return failed(reterr, -ENOMEM, "cannot admit an object");
-	return object_stamped(admission->proposed, change.proposed, ret, reterr);
+	r = keeps_content(&update);
+	if (r < 0)
+		return failed(reterr, r, "cannot admit an object");
+	stamp.generation += r == 0;
+	return object_stamped(proposed, &stamp, ret, reterr);
 }
 
 /* ---- delete ---- */
@@ -291,19 +264,9 @@ static int admit_delete(const struct admission *admission, const struct object *
 			struct failure *reterr)
 {
 	const struct object *old = admission->old;
-	cleanup_json struct cJSON *tree = NULL;
-	struct stamp stamp = stamp_of(old, admission->resource_version);
-	const struct cJSON *finalizers;
+	struct object_stamp stamp = stamp_of(old, admission->resource_version);
 
-	if (!strstr(old->json, "\"finalizers\":")) { /* most pods: nothing to parse */
-		*ret = NULL;
-		return 0;
-	}
-	tree = object_tree(old);
-	if (!tree)
-		return failed(reterr, -ENOMEM, "cannot admit a deletion");
-	finalizers = json_get(json_get(tree, "metadata"), "finalizers");
-	if (json_count(finalizers) == 0) {
+	if (!stamp_has_finalizers(old->json)) {
 		*ret = NULL;
 		return 0;
 	}
@@ -313,10 +276,7 @@ static int admit_delete(const struct admission *admission, const struct object *
 	}
 	stamp.generation++;
 	stamp.deleted_usec = admission->now_usec;
-	stamp.finalizers = json_copy(finalizers);
-	if (!stamp.finalizers || stamp_metadata(json_member(tree, "metadata"), &stamp) < 0)
-		return failed(reterr, -ENOMEM, "cannot admit a deletion");
-	return object_of_valid_tree(old->kind, tree, ret, reterr);
+	return object_stamped(old, &stamp, ret, reterr);
 }
 
 int object_admit(const struct admission *admission, const struct object **ret,

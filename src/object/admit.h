@@ -43,6 +43,9 @@ struct admission {
 int object_admit(const struct admission *admission, const struct object **ret,
 		 struct failure *reterr);
 
+/* The rules for what is written now, not for what was stored before. Return: as in field.h. */
+bool admit_check_created(enum object_kind kind, const struct field *object);
+
 /* ---- admit_field_refs.c ---- */
 
 /* Which fields of a pod its downwardAPI volumes and its variables may name.
@@ -50,8 +53,9 @@ int object_admit(const struct admission *admission, const struct object **ret,
  * Judged when a pod is written, as Kubernetes does, and not when a stored one is read: what an
  * earlier version stored goes on being served, and an update that leaves it alone is admitted. */
 
-/* @old: the pod before; NULL: it is created. Types have been checked. Return: as in field.h. */
-bool admit_field_refs_check(const struct cJSON *old, const struct field *pod);
+/* @old_spec: of the pod before; NULL: it is created. Types have been checked. Return: as in
+ * field.h. */
+bool admit_field_refs_check(const struct cJSON *old_spec, const struct field *spec);
 
 /* ---- admit_names.c ---- */
 
@@ -62,8 +66,11 @@ bool admit_field_refs_check(const struct cJSON *old, const struct field *pod);
  * an earlier version stored goes on being served, and an update that leaves it alone is
  * admitted. */
 
-/* @old: the object before; NULL: it is created. Types have been checked. Return: as in field.h. */
-bool admit_names_check(const struct cJSON *old, const struct field *object);
+/* @old: metadata of the object before; NULL: it is created. Types have been checked. Return: as in
+ * field.h. */
+bool admit_names_check(const struct cJSON *old, const struct field *metadata);
+/* Of one that is created: sources of volumes and a pod's node do not change once they are there. */
+bool admit_spec_names_check(const struct field *spec);
 
 /* "example.com/name" or "name". Return: as in field.h. */
 bool admit_qualified_name(const struct field *field, const char *name);

@@ -230,22 +230,22 @@ static bool check_container(const struct field *container)
 	return field_check_each(FIELD(container, "env"), check_variable);
 }
 
-bool admit_field_refs_check(const struct cJSON *old, const struct field *pod)
+bool admit_field_refs_check(const struct cJSON *old_spec, const struct field *spec)
 {
 	static const struct {
-		const char *path;
+		const char *list;
 		bool (*check)(const struct field *item);
 	} rows[] = {
-		{ "spec.volumes", check_volume },
-		{ "spec.initContainers", check_container },
-		{ "spec.containers", check_container },
-		{ "spec.ephemeralContainers", check_container },
+		{ "volumes", check_volume },
+		{ "initContainers", check_container },
+		{ "containers", check_container },
+		{ "ephemeralContainers", check_container },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct field *list = FIELD(pod, rows[i].path);
+		const struct field *list = FIELD(spec, rows[i].list);
 
-		if (!json_equal(list->item, json_get_path(old, rows[i].path)) &&
+		if (!json_equal(list->item, json_get(old_spec, rows[i].list)) &&
 		    !field_check_each(list, rows[i].check))
 			return false;
 	}

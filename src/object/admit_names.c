@@ -97,7 +97,7 @@ static bool check_finalizer(const struct field *finalizer, const struct json_ind
 	return before || admit_qualified_name(finalizer->parent, field_text(finalizer));
 }
 
-static bool check_metadata(const struct cJSON *old, const struct field *metadata)
+bool admit_names_check(const struct cJSON *old, const struct field *metadata)
 {
 	static const struct {
 		const char *member;
@@ -111,8 +111,8 @@ static bool check_metadata(const struct cJSON *old, const struct field *metadata
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		cleanup_json_index struct json_index known = { 0 };
-		int r = json_index_make(json_get(old, rows[i].member), rows[i].is_list ? "" : NULL,
-					&known);
+		const struct cJSON *before = json_get(old, rows[i].member);
+		int r = before ? json_index_make(before, rows[i].is_list ? "" : NULL, &known) : 0;
 
 		if (r == -ENOMEM)
 			return violations_broken(metadata->found, r);
@@ -135,17 +135,10 @@ static bool check_driver(const struct field *volume)
 	return !csi->item || csi_driver_name_validate(FIELD(csi, "driver"));
 }
 
-/* Sources of volumes and a pod's node do not change once they are there. */
-static bool check_spec(const struct field *spec)
+bool admit_spec_names_check(const struct field *spec)
 {
 	const struct field *node = FIELD(spec, "nodeName");
 
 	return check_driver(spec) && field_check_each(FIELD(spec, "volumes"), check_driver) &&
 	       (*field_text(node) == '\0' || field_check_subdomain(node));
-}
-
-bool admit_names_check(const struct cJSON *old, const struct field *object)
-{
-	return check_metadata(json_get(old, "metadata"), FIELD(object, "metadata")) &&
-	       (old || check_spec(FIELD(object, "spec")));
 }

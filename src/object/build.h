@@ -14,29 +14,26 @@
  * stays the caller's to free. */
 int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr);
 
-/* The same from a tree that was an object of this kind already, in which the store has changed
- * nothing but metadata of its own: types, defaults and rules are not looked at again. */
-int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
-			 struct failure *reterr);
+/* A proposal from a document that is edited first; without its tree. */
+int object_of_document(struct cJSON *tree, const struct document_edit *edit, size_t index,
+		       const struct object **ret, struct failure *reterr);
 
 /**
- * object_stamped - what a proposal becomes when the store has set its own members of the metadata
- * @proposed: its tree was taken; it becomes the result itself when the caller alone holds it
- * @tree:     that tree, in which nothing but uid, resourceVersion, generation, the two timestamps,
- *            deletionGracePeriodSeconds and finalizers may differ from it
+ * object_stamped - what an object becomes when the store has set its own members of the metadata
+ * @from: a proposal becomes the result itself when the caller alone holds it, or it was handed over
  *
- * Return: 0; -EINVAL: it is too large now; -ENOMEM. After a failure @proposed may have its old
+ * Return: 0; -EINVAL: it is too large now; -ENOMEM. After a failure a proposal may have its old
  * metadata or the new one, and is only to be released.
  */
-int object_stamped(const struct object *proposed, const struct cJSON *tree,
-		   const struct object **ret, struct failure *reterr);
+struct object_stamp;
+int object_stamped(const struct object *from, struct object_stamp *stamp, const struct object **ret,
+		   struct failure *reterr);
 
-/* The object's tree to be changed and freed: its own when the object has no other holder, and it
- * goes on without; a copy otherwise. NULL: no memory. */
-struct cJSON *object_take_tree(const struct object *object);
+/* Was the object made of a document that meets the rules for what is created? */
+bool object_is_creatable(const struct object *object);
 
 /**
- * object_member - one member of an object, to be read
+ * object_member - one member of an object, or all of it (@key NULL), to be read
  * @own: NULL at first; what had to be parsed for it, to be freed by the caller
  * @ret: valid as long as @object and @own; NULL: there is none
  *
@@ -44,7 +41,3 @@ struct cJSON *object_take_tree(const struct object *object);
  */
 int object_member(const struct object *object, const char *key, struct cJSON **own,
 		  const struct cJSON **ret);
-
-/* Are all members but metadata and status the same, in the same order and to the byte? False does
- * not say that they differ: members may stand in another order. */
-bool object_content_is_same(const struct object *a, const struct object *b);

@@ -21,7 +21,7 @@ typedef bool kind_validate_update(const struct object *old, const struct object 
 				  struct violations *found);
 typedef int kind_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			struct failure *reterr);
-typedef void kind_decode_finalizers(const struct cJSON *metadata, struct object *object);
+typedef void kind_note_protection(struct object *object, bool is_protected);
 
 /* What a write of this kind waits for, and what is left of it afterwards. */
 enum kind_durability {
@@ -67,9 +67,10 @@ struct kind_row {
 	/* Typed struct in @arena, into the union member of @object. NULL: nothing here acts upon
 	 * the kind, so it has none. */
 	kind_decode *decode;
-	/* What of it says which finalizers there are, again when the store has set them. NULL:
-	 * nothing of what the store sets at creation. */
-	kind_decode_finalizers *decode_finalizers;
+	/* A finalizer that each has from its creation, and what notes whether it is still there,
+	 * when the store has set them. NULL: none. */
+	const char *protection_finalizer;
+	kind_note_protection *note_protection;
 	const struct table_column *columns; /* kubectl's; ended by a NULL name; see table.h */
 };
 

@@ -95,44 +95,46 @@ bool metadata_validate(const struct kind_row *row, const struct field *metadata)
 	       check_resource_version(FIELD(metadata, "resourceVersion"));
 }
 
-/* The text that was decoded before stays where it is the same. */
-static const char *decode_text(const struct cJSON *item, struct arena *arena, const char *before)
-{
-	const char *text = json_string(item, "");
-
-	return before && strcmp(before, text) == 0 ? before : arena_string(arena, text);
-}
-
-void metadata_decode_stamp(const struct cJSON *metadata, struct arena *arena,
-			   struct object_meta *meta)
-{
-	int64_t generation = 0;
-
-	(void) json_int64(json_get(metadata, "generation"), &generation);
-	meta->uid = decode_text(json_get(metadata, "uid"), arena, meta->uid);
-	meta->deletion_timestamp = decode_text(json_get(metadata, "deletionTimestamp"), arena,
-					       meta->deletion_timestamp);
-	meta->creation_usec = timestamp_parse(json_text(metadata, "creationTimestamp"));
-	meta->resource_version =
-		strtoull(json_string(json_get(metadata, "resourceVersion"), "0"), NULL, 10);
-	meta->generation = generation > 0 ? (uint64_t) generation : 0;
-	meta->deletes = *meta->deletion_timestamp != '\0';
-}
-
 void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret)
 {
 	const struct cJSON *metadata = json_get(tree, "metadata");
+	int64_t generation = 0;
 
+	(void) json_int64(json_get(metadata, "generation"), &generation);
 	*ret = (struct object_meta){
 		.name = arena_text(arena, metadata, "name"),
 		.name_space = arena_text(arena, metadata, "namespace"),
+		.uid = arena_text(arena, metadata, "uid"),
 		.labels = labels_decode(json_get(metadata, "labels"), arena),
+		.deletion_timestamp = arena_text(arena, metadata, "deletionTimestamp"),
+		.creation_usec = timestamp_parse(json_text(metadata, "creationTimestamp")),
+		.resource_version =
+			strtoull(json_string(json_get(metadata, "resourceVersion"), "0"), NULL, 10),
+		.generation = generation > 0 ? (uint64_t) generation : 0,
 	};
-	metadata_decode_stamp(metadata, arena, ret);
+	ret->deletes = *ret->deletion_timestamp != '\0';
 }
 
 const char *metadata_annotation(const struct cJSON *tree, const char *key)
 {
 	return json_string(json_get(json_get(json_get(tree, "metadata"), "annotations"), key),
 			   NULL);
+}
+
+void object_write_reference(const struct object *object, struct cJSON *reference)
+{
+	const struct kind_row *row = kind_row(object->kind);
+	const struct object_meta *meta = &object->meta;
+	char text[API_VERSION_BYTES];
+
+	(void) json_set_string(reference, "apiVersion", kind_api_version(row, text));
+	(void) json_set_string(reference, "kind", row->name);
+	if (row->namespaced)
+		(void) json_set_string(reference, "namespace", meta->name_space);
+	(void) json_set_string(reference, "name", meta->name);
+	(void) json_set_string(reference, "uid", meta->uid);
+	if (meta->resource_version == 0)
+		return;
+	(void) snprintf(text, sizeof(text), "%" PRIu64, meta->resource_version);
+	(void) json_set_string(reference, "resourceVersion", text);
 }

@@ -15,9 +15,5 @@ int metadata_set_defaults(const struct kind_row *row, struct cJSON *tree);
 bool metadata_validate(const struct kind_row *row, const struct field *metadata);
 /* Of a valid tree; texts live in @arena, which is marked exhausted without memory. */
 void metadata_decode(const struct cJSON *tree, struct arena *arena, struct object_meta *ret);
-/* Only what the store sets: uid, versions and times; @meta has what was decoded before. */
-void metadata_decode_stamp(const struct cJSON *metadata, struct arena *arena,
-			   struct object_meta *meta);
-
 /* An annotation of @tree, or NULL. */
 const char *metadata_annotation(const struct cJSON *tree, const char *key);

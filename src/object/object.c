@@ -8,6 +8,8 @@
 #include "object/object.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/admit.h"
 #include "object/build.h"
 #include "object/json/arena.h"
 #include "object/json/json_text.h"
@@ -18,6 +20,8 @@
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
 #include "object/schema/violation.h"
+#include "object/stamp.h"
+#include "object/timestamp.h"
 #include "object/update.h"
 
 #include <assert.h>
@@ -32,6 +36,8 @@
 struct shared_object {
 	struct object object; /* first: the pointers are converted */
 	atomic_uint references;
+	bool is_handed_over; /* see object_hand_over() */
+	bool is_creatable;
 	char *apart;                        /* the text; NULL: it is in @bytes */
 	struct arena arena;                 /* begins in @bytes; the rest, if any, is apart */
 	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
@@ -240,13 +246,6 @@ static int print_and_build(const struct kind_row *row, const struct cJSON *tree,
 	return r;
 }
 
-int object_of_valid_tree(enum object_kind kind, const struct cJSON *tree, const struct object **ret,
-			 struct failure *reterr)
-{
-	assert(ret);
-	return print_and_build(kind_row(kind), tree, false, ret, reterr);
-}
-
 static int from_tree(struct cJSON *tree, bool is_proposal, const struct object **ret,
 		     struct failure *reterr)
 {
@@ -263,6 +262,62 @@ static int from_tree(struct cJSON *tree, bool is_proposal, const struct object *
 	return print_and_build(row, tree, is_proposal, ret, reterr);
 }
 
+/* Of a tree whose metadata alone is to be checked. */
+static int from_checked_tree(const struct kind_row *row, struct cJSON *tree,
+			     const struct object **ret, struct failure *reterr)
+{
+	struct violations found;
+
+	if (json_is_lost(tree))
+		return failed(reterr, -ENOMEM, "cannot make an object");
+	violations_init(&found, false);
+	found.is_secret = row->secret;
+	if (!complete_metadata(row, tree, &found))
+		return violations_to_failure(&found, reterr);
+	return print_and_build(row, tree, true, ret, reterr);
+}
+
+/* The rules for what is created are looked at while there is a tree; what breaks them is refused
+ * when it is created, as an update may keep it. */
+int object_of_document(struct cJSON *tree, const struct document_edit *edit, size_t index,
+		       const struct object **ret, struct failure *reterr)
+{
+	char array[PRINTED_BYTES];
+	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
+	struct violations found;
+	const struct kind_row *row;
+	bool is_creatable;
+	int r;
+
+	r = find_kind(tree, &row, reterr);
+	if (r < 0)
+		return r;
+	violations_init(&found, false);
+	if (!complete(row, tree, &found))
+		return violations_to_failure(&found, reterr);
+	is_creatable = admit_check_created(row->kind, FIELD_ROOT(tree, &found));
+	json_print_into(&text, tree);
+	r = check_text(&text, reterr);
+	if (r == 0 && edit->edit(tree, text.bytes, text.used, index, edit->userdata) < 0)
+		r = failed(reterr, -ENOMEM, "cannot make an object");
+	text_buffer_done(&text);
+	if (r == 0)
+		r = from_checked_tree(row, tree, ret, reterr);
+	if (r == 0)
+		shared(*ret)->is_creatable = is_creatable;
+	return r;
+}
+
+bool object_is_creatable(const struct object *object)
+{
+	return shared(object)->is_creatable;
+}
+
+void object_hand_over(const struct object *object)
+{
+	shared(object)->is_handed_over = true;
+}
+
 int object_from_tree(struct cJSON *tree, const struct object **ret, struct failure *reterr)
 {
 	assert(ret);
@@ -271,30 +326,34 @@ int object_from_tree(struct cJSON *tree, const struct object **ret, struct failu
 
 /* ---- what the store writes into a proposal ---- */
 
-/* The text of an object with other metadata. */
-static void splice(struct text_buffer *text, const struct object *object,
-		   const struct cJSON *metadata)
-{
-	const struct json_bytes old = json_text_member(object->json, "metadata");
-	const char *behind = old.start + old.length;
-
-	text_buffer_put(text, object->json, (size_t) (old.start - object->json));
-	json_print_into(text, metadata);
-	text_buffer_put(text, behind, (size_t) (object->json + object->json_length - behind));
-}
-
 /* What was decoded stays, but for the store's members. */
-static int put_metadata(struct shared_object *shared, const struct text_buffer *text,
-			const struct cJSON *metadata, struct failure *reterr)
+static void note_stamp(struct shared_object *shared, const struct object_stamp *stamp)
 {
 	const struct kind_row *row = kind_row(shared->object.kind);
 	struct object *object = &shared->object;
-	int r = check_text(text, reterr);
-	char *json;
+	struct object_meta *meta = &object->meta;
+	char deletion[TIMESTAMP_BYTES] = "";
 
-	if (r < 0)
-		return r;
-	json = malloc(text->used + 1);
+	if (stamp->deleted_usec > 0)
+		timestamp_print(stamp->deleted_usec, deletion);
+	if (strcmp(meta->uid, stamp->uid) != 0)
+		meta->uid = arena_string(&shared->arena, stamp->uid);
+	if (strcmp(meta->deletion_timestamp, deletion) != 0)
+		meta->deletion_timestamp = arena_string(&shared->arena, deletion);
+	meta->deletes = *deletion != '\0';
+	meta->creation_usec = stamp->created_usec - stamp->created_usec % USEC_PER_SEC;
+	meta->resource_version = stamp->resource_version;
+	meta->generation = stamp->generation;
+	if (row->note_protection)
+		row->note_protection(object, stamp->has_finalizer);
+}
+
+static int put_stamped(struct shared_object *shared, const struct text_buffer *text,
+		       const struct object_stamp *stamp, struct failure *reterr)
+{
+	struct object *object = &shared->object;
+	char *json = malloc(text->used + 1);
+
 	if (!json)
 		return failed(reterr, -ENOMEM, "cannot keep an object");
 	memcpy(json, text->bytes, text->used);
@@ -302,30 +361,50 @@ static int put_metadata(struct shared_object *shared, const struct text_buffer *
 	free(shared->apart);
 	object->json = shared->apart = json;
 	object->json_length = text->used;
-	metadata_decode_stamp(metadata, &shared->arena, &object->meta);
-	if (row->decode_finalizers)
-		row->decode_finalizers(metadata, object);
+	shared->is_handed_over = shared->is_creatable = false;
+	json_free(object->tree);
+	object->tree = NULL;
+	note_stamp(shared, stamp);
 	return arena_exhausted(&shared->arena) ? failed(reterr, -ENOMEM, "cannot decode an object")
 					       : 0;
 }
 
-int object_stamped(const struct object *proposed, const struct cJSON *tree,
-		   const struct object **ret, struct failure *reterr)
+/* Another object with the stamped text, decoded from the tree of a proposal that others hold. */
+static int build_stamped(const struct object *from, const struct text_buffer *text,
+			 const struct object_stamp *stamp, const struct object **ret,
+			 struct failure *reterr)
 {
-	struct shared_object *from = shared(proposed);
-	const struct cJSON *metadata = json_get(tree, "metadata");
+	int r;
+
+	if (!from->tree)
+		return object_parse_own(text->bytes, text->used, ret, reterr);
+	r = build(kind_row(from->kind), from->tree, text, true, ret, reterr);
+	if (r == 0)
+		note_stamp(shared(*ret), stamp);
+	return r;
+}
+
+int object_stamped(const struct object *from, struct object_stamp *stamp, const struct object **ret,
+		   struct failure *reterr)
+{
+	struct shared_object *own = shared(from);
+	bool becomes =
+		own->apart && (own->is_handed_over ||
+			       atomic_load_explicit(&own->references, memory_order_acquire) == 1);
 	char array[PRINTED_BYTES];
 	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
 	int r;
 
-	if (!from->apart || from->object.tree ||
-	    atomic_load_explicit(&from->references, memory_order_acquire) > 1)
-		return object_of_valid_tree(proposed->kind, tree, ret, reterr);
-	splice(&text, proposed, metadata);
-	r = put_metadata(from, &text, metadata, reterr);
+	stamp->finalizer = kind_row(from->kind)->protection_finalizer;
+	stamp_print(&text, from->json, from->json_length, stamp);
+	r = check_text(&text, reterr);
+	if (r == 0 && !becomes)
+		r = build_stamped(from, &text, stamp, ret, reterr);
+	else if (r == 0)
+		r = put_stamped(own, &text, stamp, reterr);
 	text_buffer_done(&text);
-	if (r == 0)
-		*ret = object_ref(proposed);
+	if (r == 0 && becomes)
+		*ret = object_ref(from);
 	return r;
 }
 
@@ -426,15 +505,6 @@ struct cJSON *object_tree(const struct object *object)
 	return tree; /* our own bytes: only memory can be missing */
 }
 
-struct cJSON *object_take_tree(const struct object *object)
-{
-	struct shared_object *from = shared(object);
-
-	if (atomic_load_explicit(&from->references, memory_order_acquire) > 1)
-		return object_tree(object);
-	return from->object.tree ? TAKE_PTR(from->object.tree) : object_tree(object);
-}
-
 int object_member(const struct object *object, const char *key, struct cJSON **own,
 		  const struct cJSON **ret)
 {
@@ -443,74 +513,33 @@ int object_member(const struct object *object, const char *key, struct cJSON **o
 
 	assert(!*own);
 	if (object->tree) {
-		*ret = json_get(object->tree, key);
+		*ret = key ? json_get(object->tree, key) : object->tree;
 		return 0;
 	}
-	text = json_text_member(object->json, key);
+	text = key ? json_text_member(object->json, key)
+		   : (struct json_bytes){ object->json, object->json_length };
 	if (text.length > 0)
 		r = parse(text.start, text.length, true, own, NULL);
 	*ret = *own;
 	return r;
 }
 
-/* Members that say nothing of what the object is. */
-static bool is_aside(const struct json_bytes *key)
+int object_copy_member(const struct object *object, const char *member, const char *key,
+		       struct cJSON **ret)
 {
-	return json_bytes_are(key, "metadata") || json_bytes_are(key, "status");
-}
+	const struct cJSON *item;
+	struct json_bytes text;
 
-static bool next_content(struct json_text_walk *walk)
-{
-	while (json_text_next(walk))
-		if (!is_aside(&walk->key))
-			return true;
-	return false;
-}
-
-bool object_content_is_same(const struct object *a, const struct object *b)
-{
-	struct json_text_walk left, right;
-
-	json_text_begin(&left, a->json);
-	json_text_begin(&right, b->json);
-	while (next_content(&left))
-		if (!next_content(&right) || !json_bytes_equal(&left.key, &right.key) ||
-		    !json_bytes_equal(&left.value, &right.value))
-			return false;
-	return !next_content(&right);
-}
-
-void object_write_reference(const struct object *object, struct cJSON *reference)
-{
-	const struct kind_row *row = kind_row(object->kind);
-	const struct object_meta *meta = &object->meta;
-	char text[API_VERSION_BYTES];
-
-	(void) json_set_string(reference, "apiVersion", kind_api_version(row, text));
-	(void) json_set_string(reference, "kind", row->name);
-	if (row->namespaced)
-		(void) json_set_string(reference, "namespace", meta->name_space);
-	(void) json_set_string(reference, "name", meta->name);
-	(void) json_set_string(reference, "uid", meta->uid);
-	if (meta->resource_version == 0)
-		return;
-	(void) snprintf(text, sizeof(text), "%" PRIu64, meta->resource_version);
-	(void) json_set_string(reference, "resourceVersion", text);
-}
-
-/* Of a tree whose metadata alone is to be checked. */
-static int from_checked_tree(const struct kind_row *row, struct cJSON *tree,
-			     const struct object **ret, struct failure *reterr)
-{
-	struct violations found;
-
-	if (json_is_lost(tree))
-		return failed(reterr, -ENOMEM, "cannot make an object");
-	violations_init(&found, false);
-	found.is_secret = row->secret;
-	if (!complete_metadata(row, tree, &found))
-		return violations_to_failure(&found, reterr);
-	return print_and_build(row, tree, true, ret, reterr);
+	*ret = NULL;
+	if (object->tree) {
+		item = json_get(json_get(object->tree, member), key);
+		*ret = json_copy(item);
+		return item && !*ret ? -ENOMEM : 0;
+	}
+	text = json_text_member(object->json, member);
+	if (text.length > 0)
+		text = json_text_member(text.start, key);
+	return text.length > 0 ? parse(text.start, text.length, true, ret, NULL) : 0;
 }
 
 static int edit_object(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
@@ -556,5 +585,5 @@ int object_with_version(const struct object *object, uint64_t resource_version,
 	if (!tree ||
 	    json_set_string(json_ensure_object(tree, "metadata"), "resourceVersion", text) < 0)
 		return failed(reterr, -ENOMEM, "cannot number an object");
-	return object_of_valid_tree(object->kind, tree, ret, reterr);
+	return print_and_build(kind_row(object->kind), tree, false, ret, reterr);
 }

@@ -142,9 +142,19 @@ int object_edit_checked(const struct object *object,
 			int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
 			const struct object **ret, struct failure *reterr);
 
+/* A proposal that becomes what is stored although others hold it: until the store has answered,
+ * none of them reads its text and metadata. When the write fails it may have metadata of the store.
+ * On the loop. */
+void object_hand_over(const struct object *object);
+
 /* The same object with another metadata.resourceVersion. Return: as object_edit(). */
 int object_with_version(const struct object *object, uint64_t resource_version,
 			const struct object **ret, struct failure *reterr);
+
+/* A member of a member, as "spec.capacity", to be freed; NULL: there is none. Return: 0; -ENOMEM.
+ */
+int object_copy_member(const struct object *object, const char *member, const char *key,
+		       struct cJSON **ret);
 
 /* The object's JSON as a tree again; NULL: no memory. Freed with json_free(). */
 struct cJSON *object_tree(const struct object *object);
@@ -179,6 +189,18 @@ struct document_list {
 	struct failure failure;
 };
 
+/* What is made of each document before it is an object. */
+struct document_edit {
+	/* @tree:  valid, with defaults; to be changed in its metadata, or as object_edit_checked()
+	 * may
+	 * @text:  its canonical bytes as they are, @length of them
+	 * @index: of the document in the list
+	 * Return: 0; -ENOMEM. */
+	int (*edit)(struct cJSON *tree, const char *text, size_t length, size_t index,
+		    void *userdata);
+	void *userdata;
+};
+
 /**
  * documents_parse - every document of a YAML or JSON stream; v1.List items count as documents
  * @text:   need not be NUL-terminated
@@ -194,6 +216,9 @@ struct document_list {
  */
 int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr);
+/* The same with an edit of each document; the objects are proposals without a tree. */
+int documents_parse_edited(const char *text, size_t length, const struct document_edit *edit,
+			   struct document_list *ret, struct failure *reterr);
 /* Of this process from now on: the most documents in one file instead of DOCUMENTS_COUNT_MAX, and
  * DOCUMENT_NODES_MEAN times as many values. Reading a file takes some 5 KiB for each. */
 void documents_set_max(size_t count);

@@ -11,14 +11,30 @@
 #include <stdio.h>
 #include <string.h>
 
+static char *put_digits(char *to, int number, int digits, char behind)
+{
+	for (int i = digits; i-- > 0; number /= 10)
+		to[i] = (char) ('0' + number % 10);
+	to[digits] = behind;
+	return to + digits + 1;
+}
+
+/* By hand: strftime() costs ten times as much, and each write has a time. */
 void timestamp_print(uint64_t usec, char text[TIMESTAMP_BYTES])
 {
 	time_t seconds = (time_t) (usec / USEC_PER_SEC);
 	struct tm parts;
 
-	if (!gmtime_r(&seconds, &parts) ||
-	    strftime(text, TIMESTAMP_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
-		text[0] = '\0'; /* a year of more than four digits */
+	text[0] = '\0';
+	if (!gmtime_r(&seconds, &parts) || parts.tm_year + 1900 > 9999)
+		return; /* a year of more than four digits */
+	text = put_digits(text, parts.tm_year + 1900, 4, '-');
+	text = put_digits(text, parts.tm_mon + 1, 2, '-');
+	text = put_digits(text, parts.tm_mday, 2, 'T');
+	text = put_digits(text, parts.tm_hour, 2, ':');
+	text = put_digits(text, parts.tm_min, 2, ':');
+	text = put_digits(text, parts.tm_sec, 2, 'Z');
+	*text = '\0';
 }
 
 static void print_fraction(uint64_t usec, int digits, uint64_t unit, char text[TIMESTAMP_BYTES])

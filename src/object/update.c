@@ -5,11 +5,23 @@
 #include "object/update.h"
 
 #include "object/build.h"
+#include "object/json/json_text.h"
 #include "object/kind.h"
 #include "object/schema/field.h"
 
 #include <assert.h>
 #include <errno.h>
+
+/* Metadata and status say nothing of what the object is. */
+static bool is_content(const struct json_bytes *key)
+{
+	return !json_bytes_are(key, "metadata") && !json_bytes_are(key, "status");
+}
+
+bool object_content_is_same(const struct object *a, const struct object *b)
+{
+	return json_text_same_members(a->json, b->json, is_content);
+}
 
 int update_member_init(struct update_member *pair, const struct object *old,
 		       const struct object *new_object, const char *member)

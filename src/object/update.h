@@ -9,13 +9,18 @@
 #include "base/cleanup.h"
 #include "object/schema/violation.h"
 
+/* Are all members but metadata and status the same, in the same order and to the byte? False does
+ * not say that they differ: members may stand in another order. */
+bool object_content_is_same(const struct object *a, const struct object *b);
+
 /* One member of two versions, to be compared several times. */
 struct update_member {
 	struct cJSON *own_old, *own_now; /* what was parsed for it */
 	const struct cJSON *old, *now;   /* NULL: the version has no such member */
 };
 
-/* @member: "spec". Return: 0; -ENOMEM. In either case update_member_done() afterwards. */
+/* @member: "spec"; NULL: all of them. Return: 0; -ENOMEM. In either case update_member_done()
+ * afterwards. */
 int update_member_init(struct update_member *pair, const struct object *old,
 		       const struct object *new_object, const char *member);
 void update_member_done(struct update_member *pair);

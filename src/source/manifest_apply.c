@@ -208,10 +208,12 @@ static void drop_document(const struct manifest_pending *pending, const struct o
 {
 	struct manifest_definition *definition = pending->key->definitions;
 
-	/* Another document would have been evaluated again. */
 	if (pending->step != MANIFEST_STEP_CREATE && pending->step != MANIFEST_STEP_UPDATE)
 		return;
-	if (pending->key->ask_again || !definition || !definition->entry->text)
+	if (!definition || !definition->entry->text)
+		return;
+	/* Another document would have been evaluated again; one that was handed over is stored. */
+	if (pending->key->ask_again && definition->object != result)
 		return;
 	definition->is_unread = true;
 	manifest_apply_stored(pending->apply, result);
@@ -314,16 +316,29 @@ static void not_made(struct manifest_apply *apply, struct manifest_key *key, int
 		report(apply, key, failure->text);
 }
 
+/* The document itself, when it is new and can be read again: it becomes what is stored. */
+static int proposal_of(const struct manifest_apply *apply, const struct manifest_key *key,
+		       const struct object **ret, struct failure *reterr)
+{
+	const struct manifest_definition *definition = key->definitions;
+	const struct manifest_origin origin = origin_of(apply, definition);
+
+	if (key->used_uid || !definition->entry->text ||
+	    definition->object->meta.resource_version > 0)
+		return manifest_object_new(definition->object, &origin, key->used_uid, ret, reterr);
+	object_hand_over(definition->object);
+	*ret = object_ref(definition->object);
+	return 0;
+}
+
 static void create(struct manifest_apply *apply, struct manifest_key *key)
 {
-	const struct manifest_origin origin = origin_of(apply, key->definitions);
 	cleanup_object const struct object *object = NULL;
 	struct failure failure = { .error = 0 };
 	struct manifest_pending *pending;
 	int r;
 
-	r = manifest_object_new(key->definitions->object, &origin, key->used_uid, &object,
-				&failure);
+	r = proposal_of(apply, key, &object, &failure);
 	if (r < 0) {
 		not_made(apply, key, r, &failure);
 		return;
@@ -382,6 +397,7 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 		.wanted = definition ? definition->object : NULL,
 		.file = definition ? definition->entry->name : NULL,
 		.hash = definition ? definition->hash : 0,
+		.names_node = definition && definition->names_node,
 		.is_unread = definition && definition->is_unread,
 		.stored = store_get(apply->store, key->kind, key->name_space, key->name),
 		.absence = key->absence,

@@ -14,8 +14,7 @@
 #include <string.h>
 
 enum {
-	/* More broken documents than this in one file: which objects they were is not asked, all
-	 * that the file had is kept. */
+	/* Of one file; of more it is not asked what they were, and all that it had is kept. */
 	NAMED_FAILURES_MAX = 64,
 	KEY_BYTES_MAX = 1 + 64 + 254,
 };
@@ -243,6 +242,7 @@ static int add_twice_note(struct put *put, const struct document *document)
 static int add_document(struct put *put, size_t index)
 {
 	const struct document *document = &put->file->documents.documents[index];
+	const struct manifest_document *source = &put->file->sources[index];
 	struct manifest_key *key = manifest_catalog_add_key(put->catalog, document->object);
 	struct manifest_definition *definition;
 
@@ -257,7 +257,8 @@ static int add_document(struct put *put, size_t index)
 	*definition = (struct manifest_definition){ .entry = put->entry,
 						    .key = key,
 						    .object = object_ref(document->object),
-						    .hash = put->file->hashes[index],
+						    .hash = source->hash,
+						    .names_node = source->names_node,
 						    .index = index,
 						    .line = document->line,
 						    .is_unread = put->file->is_as_applied,

@@ -27,6 +27,7 @@ struct manifest_definition {
 	size_t index;        /* of the document in its file */
 	unsigned int line;   /* where it begins */
 	uint64_t since_usec; /* real time; when the file was first read with it */
+	bool names_node;     /* as in struct manifest_document */
 	bool is_unread;      /* @object is what is stored; the document is not in memory */
 };
 

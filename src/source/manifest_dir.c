@@ -48,6 +48,7 @@ struct unclosed {
 struct manifest_dir {
 	struct manifest_dir_callbacks callbacks;
 	uint64_t settle_usec;
+	const char *node_name;
 	struct worker_return *to_loop;
 	struct worker_pool *pool;
 	sd_event_source *inotify_source, *timer, *retry_timer;
@@ -74,6 +75,7 @@ struct job {
 	struct manifest_scan scan;
 	struct manifest_file *files, **files_end;
 	size_t count;
+	const char *node_name;
 	char *names[READ_MAX];
 	uint64_t known_texts[READ_MAX];
 };
@@ -264,7 +266,7 @@ static void read_files(struct job *job)
 		return;
 	for (size_t i = 0; i < job->count; i++) {
 		struct manifest_file *file =
-			manifest_file_read(fd, job->names[i], job->known_texts[i]);
+			manifest_file_read(fd, job->names[i], job->node_name, job->known_texts[i]);
 
 		if (!file)
 			return;
@@ -371,6 +373,7 @@ static struct job *new_job(struct manifest_dir *dir)
 	job->job.run = run_job;
 	job->job.done = job_done;
 	job->dir = dir;
+	job->node_name = dir->node_name;
 	job->place = dir->place;
 	job->inotify_fd = dir->inotify_fd;
 	job->scan.place = dir->place;
@@ -516,7 +519,7 @@ static void free_pointer(struct manifest_dir **dir)
 	(void) manifest_dir_free(*dir);
 }
 
-int manifest_dir_new(sd_event *event, const char *path, uint64_t settle_usec,
+int manifest_dir_new(sd_event *event, const char *path, const char *node_name, uint64_t settle_usec,
 		     const struct manifest_dir_callbacks *callbacks, struct manifest_dir **ret)
 {
 	cleanup(free_pointer) struct manifest_dir *dir = calloc(1, sizeof(*dir));
@@ -529,6 +532,7 @@ int manifest_dir_new(sd_event *event, const char *path, uint64_t settle_usec,
 	dir->place = (struct manifest_place){ .directory_watch = -1, .parent_watch = -1 };
 	dir->callbacks = *callbacks;
 	dir->settle_usec = settle_usec;
+	dir->node_name = node_name;
 	dir->must_list = true;
 	dir->path = strdup(path);
 	if (!dir->path)

@@ -47,12 +47,13 @@ struct manifest_dir;
 /**
  * manifest_dir_new - start watching; the first listing begins with the loop
  * @path:        need not exist; its nearest existing parent is watched for it
+ * @node_name:   for pods that name none; borrowed
  * @settle_usec: quiet time of a file that is being written
  * @callbacks:   copied; called on the loop, never from within these functions
  *
  * Return: 0; -ENOMEM, -EMFILE.
  */
-int manifest_dir_new(sd_event *event, const char *path, uint64_t settle_usec,
+int manifest_dir_new(sd_event *event, const char *path, const char *node_name, uint64_t settle_usec,
 		     const struct manifest_dir_callbacks *callbacks, struct manifest_dir **ret);
 struct manifest_dir *manifest_dir_free(struct manifest_dir *dir);
 

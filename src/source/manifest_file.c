@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
+#include "object/json/json.h"
+#include "source/manifest_mark.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -68,22 +70,44 @@ bool manifest_error_passes(int error)
 	}
 }
 
-static int hash_documents(struct manifest_file *file)
+/* A file that is being read. */
+struct reading {
+	struct manifest_file *file;
+	const char *node_name;
+	uint64_t known_text;
+};
+
+static struct manifest_document *source_at(struct manifest_file *file, size_t index)
 {
-	const struct document_list *list = &file->documents;
+	if (index >= file->source_count) {
+		size_t count = 2 * index + 1;
+		struct manifest_document *grown =
+			reallocarray(file->sources, count, sizeof(*grown));
 
-	if (list->count == 0)
-		return 0;
-	file->hashes = calloc(list->count, sizeof(file->hashes[0]));
-	if (!file->hashes)
-		return -ENOMEM;
-	for (size_t i = 0; i < list->count; i++) {
-		const struct object *object = list->documents[i].object;
-
-		if (object)
-			file->hashes[i] =
-				fnv1a_add_bytes(FNV1A_FIRST, object->json, object->json_length);
+		if (!grown)
+			return NULL;
+		file->sources = grown;
+		file->source_count = count;
 	}
+	return &file->sources[index];
+}
+
+/* Here, not on the loop: the document's tree is at hand. */
+static int mark_document(struct cJSON *tree, const char *text, size_t length, size_t index,
+			 void *userdata)
+{
+	const struct reading *reading = userdata;
+	struct manifest_document *source = source_at(reading->file, index);
+
+	if (!source)
+		return -ENOMEM;
+	*source = (struct manifest_document){
+		.hash = fnv1a_add_bytes(FNV1A_FIRST, text, length),
+		.names_node = json_text(json_get(tree, "spec"), "nodeName")[0] != '\0',
+	};
+	manifest_mark_document(tree, &(struct manifest_origin){ .file = reading->file->name,
+								.hash = source->hash,
+								.node_name = reading->node_name });
 	return 0;
 }
 
@@ -124,29 +148,30 @@ static void warn_of_unknown_fields(struct manifest_file *file)
 	}
 }
 
-static void parse(struct manifest_file *file, const char *text, size_t length, uint64_t known_text)
+static void parse(struct reading *reading, const char *text, size_t length)
 {
+	const struct document_edit edit = { mark_document, reading };
+	struct manifest_file *file = reading->file;
+	uint64_t known_text = reading->known_text;
 	int r;
 
 	file->text = fnv1a_add_words(fnv1a_add(FNV1A_FIRST, length), text, length);
 	file->is_as_applied = known_text != 0 && file->text == known_text;
 	if (file->is_as_applied)
 		return;
-	r = documents_parse(text, length, &file->documents, &file->failure);
-	if (r == 0)
-		r = hash_documents(file);
+	r = documents_parse_edited(text, length, &edit, &file->documents, &file->failure);
 	if (r == 0)
 		warn_of_unknown_fields(file);
 	if (r < 0) {
-		/* What was understood before has no hashes, and is not all there is. */
+		/* What was understood before is not all there is. */
 		document_list_done(&file->documents);
 		file->failure.error = r;
 	}
 }
 
-static void read_open_file(struct manifest_file *file, int fd, const struct stat *before,
-			   uint64_t known_text)
+static void read_open_file(struct reading *reading, int fd, const struct stat *before)
 {
+	struct manifest_file *file = reading->file;
 	size_t size = (size_t) before->st_size;
 	struct manifest_identity identity;
 	cleanup_free char *text = NULL;
@@ -173,7 +198,7 @@ static void read_open_file(struct manifest_file *file, int fd, const struct stat
 	file->was_changing =
 		(size_t) length != size || !manifest_identity_is_same(&identity, &file->identity);
 	if (!file->was_changing)
-		parse(file, text, size, known_text);
+		parse(reading, text, size);
 }
 
 /* What the name leads to is gone, and the name is not: it was not removed. */
@@ -188,8 +213,9 @@ static void stat_link(struct manifest_file *file, int directory_fd)
 }
 
 /* Not to wait at a FIFO put there; regular files know no O_NONBLOCK. */
-static void stat_file(struct manifest_file *file, int directory_fd, uint64_t known_text)
+static void stat_file(struct reading *reading, int directory_fd)
 {
+	struct manifest_file *file = reading->file;
 	cleanup_close int fd = -EBADF;
 	struct stat status;
 
@@ -208,11 +234,13 @@ static void stat_file(struct manifest_file *file, int directory_fd, uint64_t kno
 		(void) failed_plain(&file->failure, -EINVAL, "it is not a regular file");
 		return;
 	}
-	read_open_file(file, fd, &status, known_text);
+	read_open_file(reading, fd, &status);
 }
 
-struct manifest_file *manifest_file_read(int directory_fd, const char *name, uint64_t known_text)
+struct manifest_file *manifest_file_read(int directory_fd, const char *name, const char *node_name,
+					 uint64_t known_text)
 {
+	struct reading reading = { .node_name = node_name, .known_text = known_text };
 	size_t length = strlen(name);
 	struct manifest_file *file;
 
@@ -221,7 +249,8 @@ struct manifest_file *manifest_file_read(int directory_fd, const char *name, uin
 	if (!file)
 		return NULL;
 	memcpy(file->name, name, length);
-	stat_file(file, directory_fd, known_text);
+	reading.file = file;
+	stat_file(&reading, directory_fd);
 	/* Differs from whatever the next listing finds: then it is read again. */
 	if (manifest_error_passes(file->failure.error))
 		file->identity = (struct manifest_identity){ 0 };
@@ -233,7 +262,7 @@ struct manifest_file *manifest_file_free(struct manifest_file *file)
 	if (!file)
 		return NULL;
 	document_list_done(&file->documents);
-	free(file->hashes);
+	free(file->sources);
 	free(file);
 	return NULL;
 }

@@ -19,6 +19,12 @@ struct manifest_identity {
 	struct timespec modified, changed;
 };
 
+/* What a document said. */
+struct manifest_document {
+	uint64_t hash;   /* of its canonical text */
+	bool names_node; /* a pod's spec.nodeName is its own, not the default */
+};
+
 struct manifest_file {
 	struct manifest_file *next;
 	bool is_present;
@@ -28,10 +34,11 @@ struct manifest_file {
 			     */
 	bool is_as_applied; /* its text is the known one, and was not parsed */
 	struct manifest_identity identity;
-	uint64_t text;                  /* the hash of its text; 0: not to be kept as known */
-	struct failure failure;         /* the file as a whole could not be read or parsed */
-	struct document_list documents; /* hashes[i] is of documents[i].object */
-	uint64_t *hashes;
+	uint64_t text;                     /* the hash of its text; 0: not to be kept as known */
+	struct failure failure;            /* the file as a whole could not be read or parsed */
+	struct document_list documents;    /* as they are to be created: see manifest_mark.h */
+	struct manifest_document *sources; /* of each of them */
+	size_t source_count;
 	char name[];
 };
 
@@ -52,6 +59,7 @@ bool manifest_error_passes(int error);
  * manifest_file_read - look at a name and, when it is a regular file, parse it
  * @directory_fd: the directory; symbolic links below it are followed
  * @name:         one component
+ * @node_name:    for pods that name none
  * @known_text:   the hash of a text that is not to be parsed; 0: none
  *
  * A name that is not there gives a file with is_present false. One that leads nowhere, or to what
@@ -59,6 +67,7 @@ bool manifest_error_passes(int error);
  *
  * Return: freed with manifest_file_free(); NULL: no memory. Any thread; blocks.
  */
-struct manifest_file *manifest_file_read(int directory_fd, const char *name, uint64_t known_text);
+struct manifest_file *manifest_file_read(int directory_fd, const char *name, const char *node_name,
+					 uint64_t known_text);
 /* With its documents. Accepts NULL. Return: NULL. */
 struct manifest_file *manifest_file_free(struct manifest_file *file);

@@ -185,12 +185,12 @@ uint64_t manifest_known_text(const struct manifest_known *known, const char *nam
 static int stand_in(struct manifest_file *file, const struct manifest_known_file *known)
 {
 	file->documents.documents = calloc(known->count, sizeof(file->documents.documents[0]));
-	file->hashes = calloc(known->count, sizeof(file->hashes[0]));
-	if (!file->documents.documents || !file->hashes)
+	file->sources = calloc(known->count, sizeof(file->sources[0]));
+	if (!file->documents.documents || !file->sources)
 		return -ENOMEM;
 	for (size_t i = 0; i < known->count; i++) {
 		file->documents.documents[i].object = object_ref(known->documents[i].object);
-		file->hashes[i] = known->documents[i].hash;
+		file->sources[i].hash = known->documents[i].hash;
 	}
 	file->documents.count = known->count;
 	return 0;

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "object/json/json.h"
 #include "object/json/json_text.h"
+#include "object/kind.h"
 #include "source/source.h"
 
 #include <assert.h>
@@ -134,6 +135,14 @@ static int edit_new(struct cJSON *tree, void *userdata)
 		json_remove(metadata, "uid");
 	set_defaults(tree, make);
 	return 0;
+}
+
+void manifest_mark_document(struct cJSON *tree, const struct manifest_origin *origin)
+{
+	bool is_pod = json_text_is(tree, "kind", kind_row(KIND_POD)->name);
+	const struct make make = { .origin = origin, .kind = is_pod ? KIND_POD : KIND_COUNT };
+
+	set_defaults(tree, &make);
 }
 
 int manifest_object_new(const struct object *document, const struct manifest_origin *origin,

@@ -33,8 +33,11 @@ struct manifest_origin {
 	const char *node_name; /* for pods that name none */
 };
 
+/* The valid tree of a document becomes what is to be created. */
+void manifest_mark_document(struct cJSON *tree, const struct manifest_origin *origin);
+
 /**
- * manifest_object_new - a document as it is to be created
+ * manifest_object_new - a document as it is to be created once more
  * @used_uid: of the pod it replaces; the document's own uid is not used again if it is this one.
  *            NULL: replaces nothing
  */

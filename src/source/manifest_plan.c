@@ -11,12 +11,12 @@
 #include <string.h>
 
 /* Volumes, and the node, are what a pod cannot change: with others it is another pod. */
-static int is_another_pod(const struct object *wanted, const struct object *stored)
+static int is_another_pod(const struct manifest_facts *facts)
 {
-	const char *node = wanted->pod->node_name;
+	const struct object *wanted = facts->wanted, *stored = facts->stored;
 	int same;
 
-	if (node[0] && strcmp(node, stored->pod->node_name) != 0)
+	if (facts->names_node && strcmp(wanted->pod->node_name, stored->pod->node_name) != 0)
 		return 1;
 	same = manifest_has_same_volumes(wanted, stored);
 	return same < 0 ? same : !same;
@@ -39,7 +39,7 @@ static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 		return MANIFEST_STEP_NONE;
 	/* The same document cannot make another pod. */
 	if (stored->kind == KIND_POD && mark->hash != facts->hash)
-		is_another = is_another_pod(facts->wanted, stored);
+		is_another = is_another_pod(facts);
 	if (is_another < 0)
 		return MANIFEST_STEP_AGAIN;
 	return is_another ? MANIFEST_STEP_REPLACE : MANIFEST_STEP_UPDATE;

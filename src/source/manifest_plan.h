@@ -23,6 +23,7 @@ struct manifest_facts {
 	const struct object *wanted; /* by the first file that has it; NULL: by none */
 	const char *file;            /* that file */
 	uint64_t hash;               /* of that document */
+	bool names_node;             /* as in struct manifest_document */
 	bool is_unread;              /* which is not in memory: @wanted was stored from it */
 	const struct object *stored; /* NULL: not there */
 	struct manifest_mark mark;   /* of @stored */

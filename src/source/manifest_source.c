@@ -481,8 +481,8 @@ static int set_up(struct manifest_source *source, sd_event *event)
 		r = manifest_known_load(&source->known, source->store, source->run_dir);
 	if (r < 0)
 		return r;
-	return manifest_dir_new(event, source->directory, source->options.settle_usec, &callbacks,
-				&source->dir);
+	return manifest_dir_new(event, source->directory, source->node_name,
+				source->options.settle_usec, &callbacks, &source->dir);
 }
 
 static void free_pointer(struct manifest_source **source)

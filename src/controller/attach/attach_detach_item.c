@@ -192,7 +192,7 @@ static void create(struct attach_item *item)
 	(void) json_set_string(spec, "nodeName", item->node->work.name);
 	(void) json_set_string(json_add_object(spec, "source"), "persistentVolumeName",
 			       item->volume_name);
-	r = object_from_json(tree, &made, NULL);
+	r = object_propose(tree, &made, NULL);
 	if (r == 0)
 		r = store_create(attach_controller(item)->options.common.store, made, on_written,
 				 item);

@@ -30,9 +30,10 @@ static size_t pod_text(const struct object *pod, char ret[POD_KEY_BYTES])
 static struct attach_pod *find_pod(struct attach_detach *controller, const struct object *object)
 {
 	char key[POD_KEY_BYTES];
+	size_t length = pod_text(object, key);
 	struct attach_pod *pod;
 
-	HASH_FIND(hh, controller->pods, key, pod_text(object, key), pod);
+	HASH_FIND(hh, controller->pods, key, length, pod);
 	return pod;
 }
 

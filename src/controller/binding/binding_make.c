@@ -18,7 +18,6 @@
 struct make {
 	const struct binding_step *step;
 	const struct object *about;
-	const struct cJSON *volume_spec; /* for a claim that becomes Bound */
 };
 
 static void annotate(struct cJSON *tree, const char *key)
@@ -52,20 +51,27 @@ static void write_volume_name(struct cJSON *tree, const struct make *make)
 		annotate(tree, BOUND_BY_CONTROLLER);
 }
 
-static void write_claim_status(struct cJSON *tree, const struct make *make)
+static int write_claim_status(struct cJSON *tree, const struct make *make)
 {
+	static const struct {
+		const char *in_volume, *in_claim;
+	} taken[] = { { "accessModes", "accessModes" },
+		      { "capacity", "capacity" },
+		      { "volumeAttributesClassName", "currentVolumeAttributesClassName" } };
 	struct cJSON *status = json_ensure_object(tree, "status");
-	const struct cJSON *modes = json_get(make->volume_spec, "accessModes");
-	const struct cJSON *capacity = json_get(make->volume_spec, "capacity");
-	const struct cJSON *attributes = json_get(make->volume_spec, "volumeAttributesClassName");
 
 	set_phase(tree, "Bound");
-	if (modes)
-		(void) json_set(status, "accessModes", json_copy(modes));
-	if (capacity)
-		(void) json_set(status, "capacity", json_copy(capacity));
-	if (attributes)
-		(void) json_set(status, "currentVolumeAttributesClassName", json_copy(attributes));
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
+		struct cJSON *copy;
+		int r = object_copy_member(make->step->volume->object, "spec", taken[i].in_volume,
+					   &copy);
+
+		if (r < 0)
+			return r;
+		if (copy)
+			(void) json_set(status, taken[i].in_claim, copy);
+	}
+	return 0;
 }
 
 static void write_provisioner(struct cJSON *tree, const char *name)
@@ -112,11 +118,9 @@ static int edit(struct cJSON *tree, void *userdata)
 		break;
 	case BINDING_CLAIM_SPEC:
 		write_volume_name(tree, make);
-		write_claim_status(tree, make);
-		break;
+		return write_claim_status(tree, make);
 	case BINDING_CLAIM_STATUS:
-		write_claim_status(tree, make);
-		break;
+		return write_claim_status(tree, make);
 	case BINDING_VOLUME_UNBIND:
 		unbind(tree);
 		break;
@@ -138,10 +142,10 @@ static int edit(struct cJSON *tree, void *userdata)
 		write_deletion(tree, make->about);
 		break;
 	case BINDING_CLAIM_UNPROTECT:
-		(void) metadata_remove_finalizer(tree, (void *) "kubernetes.io/pvc-protection");
+		(void) metadata_remove_finalizer(tree, (void *) FINALIZER_CLAIM);
 		break;
 	case BINDING_VOLUME_UNPROTECT:
-		(void) metadata_remove_finalizer(tree, (void *) "kubernetes.io/pv-protection");
+		(void) metadata_remove_finalizer(tree, (void *) FINALIZER_VOLUME);
 		break;
 	default:
 		assert(phases[write]);
@@ -154,18 +158,11 @@ int binding_make(const struct binding_step *step, const struct object *about,
 		 const struct object **ret, struct failure *reterr)
 {
 	struct make make = { .step = step, .about = about };
-	cleanup_json struct cJSON *volume = NULL;
 	const struct object *target = about;
 
 	assert(step->write != BINDING_NOTHING);
 	if (step->write == BINDING_VOLUME_SPEC || step->write == BINDING_VOLUME_STATUS ||
 	    step->write == BINDING_CLAIM_DELETED)
 		target = step->volume->object;
-	if (step->write == BINDING_CLAIM_SPEC || step->write == BINDING_CLAIM_STATUS) {
-		volume = object_tree(step->volume->object);
-		if (!volume)
-			return failed(reterr, -ENOMEM, "cannot read a volume");
-		make.volume_spec = json_get(volume, "spec");
-	}
-	return object_edit(target, edit, &make, ret, reterr);
+	return object_edit_checked(target, edit, &make, ret, reterr);
 }

@@ -106,7 +106,7 @@ static int make_claim(const struct creation *of, const struct object **ret, stru
 	(void) json_set_string(claim, "kind", "PersistentVolumeClaim");
 	write_metadata(json_add_object(claim, "metadata"), json_get(template, "metadata"), of);
 	copy_member(claim, template, "spec");
-	return object_from_json(claim, ret, why);
+	return object_propose(claim, ret, why);
 }
 
 static void create_claim(struct ephemeral_volumes *controller, struct work_item *work,

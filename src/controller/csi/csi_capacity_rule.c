@@ -93,7 +93,7 @@ int csi_capacity_make(const struct csi_capacity_facts *facts, const struct objec
 	(void) json_set_string(tree, "storageClassName", facts->storage_class->object->meta.name);
 	(void) json_set(tree, "nodeTopology", node_topology(facts->driver));
 	set_figures(tree, facts->figures);
-	return object_from_json(tree, ret, reterr);
+	return object_propose(tree, ret, reterr);
 }
 
 /* ---- what there is ---- */

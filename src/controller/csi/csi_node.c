@@ -241,7 +241,7 @@ static int edit_object(const struct csi_node *csi_node, const struct object *pre
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot change '%s'", present->meta.name);
 	r = edit_tree(csi_node, present->kind, tree, reterr);
-	return r <= 0 ? r : object_from_json(tree, ret, reterr);
+	return r <= 0 ? r : object_propose(tree, ret, reterr);
 }
 
 /* Others wrote meanwhile: the same change to what is there now. */
@@ -279,7 +279,7 @@ static int create_csi_node(struct csi_node *csi_node, const struct object *node,
 		     : failed(reterr, -ENOMEM, "cannot make the CSINode");
 
 	if (r >= 0)
-		r = object_from_json(tree, &object, reterr);
+		r = object_propose(tree, &object, reterr);
 	if (r < 0)
 		return r;
 	r = store_create(csi_node->store, object, on_written, csi_node);

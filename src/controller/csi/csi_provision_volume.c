@@ -169,5 +169,5 @@ int csi_provision_plan_volume(const struct csi_provision_plan *plan, const Csi__
 	(void) json_set(spec, "claimRef", json_copy(plan->claim_ref));
 	write_source(plan, made, spec);
 	write_affinity(made, spec);
-	return object_from_json(tree, ret, reterr);
+	return object_propose(tree, ret, reterr);
 }

@@ -124,7 +124,7 @@ static int make_object(const struct capacity_item *item, const struct object **r
 	part = json_add_object(json_add_object(tree, "nodeTopology"), "matchLabels");
 	(void) json_set_string(part, "kubernetes.io/hostname", host);
 	set_room(tree, item->room_bytes);
-	return object_from_json(tree, ret, NULL);
+	return object_propose(tree, ret, NULL);
 }
 
 static bool differs(const struct object *object, uint64_t room_bytes)

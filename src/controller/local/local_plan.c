@@ -299,7 +299,7 @@ int local_plan_volume(const struct local_plan *plan, size_t base_index, const ch
 	(void) json_set_string(annotations, ANNOTATION_BASE_PATH, base_path);
 	if (strcmp(capacity, "none") != 0)
 		(void) json_set_string(annotations, ANNOTATION_CAPACITY, capacity);
-	return object_from_json(tree, ret, reterr);
+	return object_propose(tree, ret, reterr);
 }
 
 /* ---- making ---- */

@@ -137,7 +137,7 @@ static int plan_content(const struct volume_snapshot_content *group,
 		(void) json_set_int(status, "creationTime", member->creation_nsec);
 	if (member->bytes > 0)
 		(void) json_set_int(status, "restoreSize", member->bytes);
-	return object_from_json(tree, ret, NULL);
+	return object_propose(tree, ret, NULL);
 }
 
 static int plan_snapshot(const struct volume_snapshot *group, const char *names[2],
@@ -150,7 +150,7 @@ static int plan_snapshot(const struct volume_snapshot *group, const char *names[
 	(void) json_set_string(source, "volumeSnapshotContentName", names[1]);
 	(void) json_set_string(json_add_object(tree, "status"), "volumeGroupSnapshotName",
 			       group->object->meta.name);
-	return object_from_json(tree, ret, NULL);
+	return object_propose(tree, ret, NULL);
 }
 
 /* The content first: it says that the driver does not delete it alone. */

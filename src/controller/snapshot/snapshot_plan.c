@@ -213,7 +213,7 @@ int snapshot_plan_content(const struct snapshot_sources *sources, const struct o
 	(void) json_set_string(spec, words->class_field, class->object->meta.name);
 	object_write_reference(sources->snapshot->object, json_add_object(spec, words->ref_field));
 	r = add_secret(sources, name, annotations, reterr);
-	return r < 0 ? r : object_from_json(tree, ret, reterr);
+	return r < 0 ? r : object_propose(tree, ret, reterr);
 }
 
 /* ---- what a driver says of a group ---- */

@@ -124,7 +124,7 @@ int snapshot_schedule_make(const struct object *claim, const char *class_name, u
 	(void) json_set_string(spec, "volumeSnapshotClassName", class_name);
 	(void) json_set_string(json_ensure_object(spec, "source"), "persistentVolumeClaimName",
 			       claim->meta.name);
-	return object_from_json(tree, ret, reterr);
+	return object_propose(tree, ret, reterr);
 }
 
 bool snapshot_schedule_made(const struct volume_snapshot *snapshot, const struct object *claim,

@@ -24,8 +24,9 @@
 struct builder {
 	struct document_list *list;
 	bool keep_sources;
-	size_t nodes_left; /* values that may still be read */
-	size_t room;       /* elements that list->documents has memory for */
+	const struct document_edit *edit; /* NULL: none */
+	size_t nodes_left;                /* values that may still be read */
+	size_t room;                      /* elements that list->documents has memory for */
 };
 
 static atomic_size_t count_max = DOCUMENTS_COUNT_MAX;
@@ -192,6 +193,15 @@ static int note_unknown_fields(struct document *document, const struct cJSON *tr
 	return unknown.is_lost ? -ENOMEM : 0;
 }
 
+static int make_object(const struct builder *builder, struct cJSON *tree, struct document *document)
+{
+	size_t index = builder->list->count - 1;
+
+	return builder->edit ? object_of_document(tree, builder->edit, index, &document->object,
+						  &document->failure)
+			     : object_from_tree(tree, &document->object, &document->failure);
+}
+
 /* One document. @failure: a rule that the syntax check found broken, or error 0. */
 static int take_one(struct builder *builder, struct cJSON *tree, unsigned int line,
 		    const struct failure *failure)
@@ -217,8 +227,7 @@ static int take_one(struct builder *builder, struct cJSON *tree, unsigned int li
 	}
 	if (failure->error == 0 && note_unknown_fields(document, tree) < 0)
 		return -ENOMEM;
-	if (failure->error == 0 &&
-	    object_from_tree(tree, &document->object, &document->failure) == 0)
+	if (failure->error == 0 && make_object(builder, tree, document) == 0)
 		(void) snprintf(document->name_space, sizeof(document->name_space), "%s",
 				document->object->meta.name_space); /* the default one, perhaps */
 	document->is_foreign_kind =
@@ -383,6 +392,14 @@ int documents_parse(const char *text, size_t length, struct document_list *ret,
 		    struct failure *reterr)
 {
 	const struct builder builder = { .list = ret, .nodes_left = nodes_max() };
+
+	return parse(text, length, builder, reterr);
+}
+
+int documents_parse_edited(const char *text, size_t length, const struct document_edit *edit,
+			   struct document_list *ret, struct failure *reterr)
+{
+	const struct builder builder = { .list = ret, .edit = edit, .nodes_left = nodes_max() };
 
 	return parse(text, length, builder, reterr);
 }

@@ -51,10 +51,10 @@ void json_free_secret_pointer(struct cJSON **tree)
 struct cJSON *json_member(struct cJSON *object, const char *key)
 {
 	assert(key);
-	if (!cJSON_IsObject(object))
+	if (!json_has_type(cJSON_Object, object))
 		return NULL;
 	for (struct cJSON *item = object->child; item; item = item->next) {
-		if (item->string && item->string[0] == key[0] && strcmp(item->string, key) == 0)
+		if (item->string && json_is_key(item->string, key))
 			return item;
 	}
 	return NULL;
@@ -69,7 +69,7 @@ const struct cJSON *json_get(const struct cJSON *object, const char *key)
 static const struct cJSON *member_of_path(const struct cJSON *object, const char *path,
 					  size_t length)
 {
-	if (!cJSON_IsObject(object))
+	if (!json_has_type(cJSON_Object, object))
 		return NULL;
 	for (const struct cJSON *item = object->child; item; item = item->next)
 		if (item->string && strncmp(item->string, path, length) == 0 &&
@@ -124,7 +124,8 @@ const char *json_key(const struct cJSON *item)
 
 const char *json_string(const struct cJSON *item, const char *fallback)
 {
-	return cJSON_IsString(item) && item->valuestring ? item->valuestring : fallback;
+	return json_has_type(cJSON_String, item) && item->valuestring ? item->valuestring
+								      : fallback;
 }
 
 bool json_bool(const struct cJSON *item, bool fallback)
@@ -134,17 +135,17 @@ bool json_bool(const struct cJSON *item, bool fallback)
 
 bool json_is_string(const struct cJSON *item)
 {
-	return cJSON_IsString(item);
+	return json_has_type(cJSON_String, item);
 }
 
 bool json_is_object(const struct cJSON *item)
 {
-	return cJSON_IsObject(item);
+	return json_has_type(cJSON_Object, item);
 }
 
 bool json_is_array(const struct cJSON *item)
 {
-	return cJSON_IsArray(item);
+	return json_has_type(cJSON_Array, item);
 }
 
 bool json_is_bool(const struct cJSON *item)
@@ -154,18 +155,18 @@ bool json_is_bool(const struct cJSON *item)
 
 bool json_is_null(const struct cJSON *item)
 {
-	return cJSON_IsNull(item);
+	return json_has_type(cJSON_NULL, item);
 }
 
 bool json_is_number(const struct cJSON *item)
 {
-	return cJSON_IsRaw(item);
+	return json_has_type(cJSON_Raw, item);
 }
 
 /* By the text of the number: a double would lose what is beyond 2^53. */
 bool json_int64(const struct cJSON *item, int64_t *ret)
 {
-	const char *text = cJSON_IsRaw(item) ? item->valuestring : NULL;
+	const char *text = json_has_type(cJSON_Raw, item) ? item->valuestring : NULL;
 	intmax_t value;
 	char *end;
 
@@ -181,7 +182,8 @@ bool json_int64(const struct cJSON *item, int64_t *ret)
 
 const struct cJSON *json_first(const struct cJSON *array_or_object)
 {
-	if (!cJSON_IsArray(array_or_object) && !cJSON_IsObject(array_or_object))
+	if (!json_has_type(cJSON_Array, array_or_object) &&
+	    !json_has_type(cJSON_Object, array_or_object))
 		return NULL;
 	return array_or_object->child;
 }
@@ -210,14 +212,30 @@ bool json_has_string(const struct cJSON *list, const char *text)
 /* ---- building ---- */
 
 /* The line rides in valueint, which is otherwise unused: numbers are raw text. */
+static struct cJSON *new_item(int type, size_t more, unsigned int line)
+{
+	struct cJSON *item = cJSON_malloc(sizeof(*item) + more);
+
+	if (item)
+		*item = (struct cJSON){ .type = type,
+					.valueint = line > INT_MAX ? INT_MAX : (int) line };
+	return item;
+}
+
 struct cJSON *json_new_item(int type, unsigned int line)
 {
-	struct cJSON *item = cJSON_CreateNull();
+	return new_item(type, 0, line);
+}
+
+struct cJSON *json_new_text(const char *text, size_t length, unsigned int line)
+{
+	struct cJSON *item = new_item(cJSON_String | cJSON_IsReference, length + 1, line);
 
 	if (!item)
 		return NULL;
-	item->type = type;
-	item->valueint = line > INT_MAX ? INT_MAX : (int) line;
+	item->valuestring = (char *) (item + 1);
+	memcpy(item->valuestring, text, length);
+	item->valuestring[length] = '\0';
 	return item;
 }
 
@@ -258,11 +276,11 @@ int json_set(struct cJSON *parent, const char *key, struct cJSON *value)
 	struct cJSON *present = key ? json_member(parent, key) : NULL;
 	char *copy = NULL;
 
-	if (!value || !parent || cJSON_IsInvalid(parent)) {
+	if (!value || !parent || json_has_type(cJSON_Invalid, parent)) {
 		json_free(value);
 		return lost(parent);
 	}
-	assert(key ? cJSON_IsObject(parent) : cJSON_IsArray(parent));
+	assert(key ? json_has_type(cJSON_Object, parent) : json_has_type(cJSON_Array, parent));
 	if (key) {
 		copy = json_copy_text(key, strlen(key));
 		if (!copy) {
@@ -336,7 +354,9 @@ static char *valid_utf8(const char *text)
 static bool is_utf8(const char *text)
 {
 	for (size_t length = strlen(text), size; length > 0; text += size, length -= size) {
-		size = utf8_sequence((const unsigned char *) text, length);
+		size = (unsigned char) *text < 0x80
+			       ? 1
+			       : utf8_sequence((const unsigned char *) text, length);
 		if (size == 0)
 			return false;
 	}
@@ -355,20 +375,21 @@ static struct cJSON *new_string(int type, char *text)
 	return item;
 }
 
-int json_set_string(struct cJSON *parent, const char *key, const char *value)
+static struct cJSON *new_text(const char *value)
 {
 	assert(value);
-	return json_set(parent, key,
-			new_string(cJSON_String, is_utf8(value)
-							 ? json_copy_text(value, strlen(value))
-							 : valid_utf8(value)));
+	return is_utf8(value) ? json_new_text(value, strlen(value), 0)
+			      : new_string(cJSON_String, valid_utf8(value));
+}
+
+int json_set_string(struct cJSON *parent, const char *key, const char *value)
+{
+	return json_set(parent, key, new_text(value));
 }
 
 int json_append_string(struct cJSON *parent, const char *key, const char *value)
 {
-	struct cJSON *item =
-		new_string(cJSON_String, is_utf8(value) ? json_copy_text(value, strlen(value))
-							: valid_utf8(value));
+	struct cJSON *item = new_text(value);
 	char *copy = key && item ? json_copy_text(key, strlen(key)) : NULL;
 
 	if (!parent || json_is_lost(parent) || !item || (key && !copy)) {
@@ -418,8 +439,8 @@ struct cJSON *json_ensure_object(struct cJSON *parent, const char *key)
 {
 	struct cJSON *item = json_member(parent, key);
 
-	if (item && !cJSON_IsNull(item))
-		return cJSON_IsObject(item) ? item : NULL;
+	if (item && !json_has_type(cJSON_NULL, item))
+		return json_has_type(cJSON_Object, item) ? item : NULL;
 	return json_add_object(parent, key);
 }
 
@@ -521,7 +542,7 @@ const struct cJSON *json_find_duplicate(const struct cJSON *object, int *ret_err
 	cleanup_json_index struct json_index index = { 0 };
 	int r;
 
-	assert(cJSON_IsObject(object));
+	assert(json_has_type(cJSON_Object, object));
 	if (json_count(object) <= FEW)
 		return duplicate_of_few(object);
 	r = json_index_make(object, NULL, &index);

@@ -2,9 +2,9 @@
 /*
  * json_memory - memory of trees: small pieces are kept by the thread that freed them
  *
- * A tree is three small allocations for each member and lives for microseconds. glibc keeps seven
- * of a size for a thread; an object has fifty, and a group of writes has hundreds of objects, so
- * that most went the long way. Here a thread keeps some thousand of each size while it is busy.
+ * A tree is two or three small allocations for each member and lives for microseconds. glibc keeps
+ * seven of a size for a thread; an object has fifty, and a group of writes has hundreds of objects,
+ * so that most went the long way. Here a thread keeps some thousand of each size while it is busy.
  * Larger pieces, and those beyond, are malloc()'s and free()'s as before. The sizes are those that
  * malloc() gives, so a piece needs no header.
  */
@@ -27,9 +27,9 @@
 enum {
 	STEP_BYTES = 16,  /* between two sizes that malloc() gives */
 	LEAST_BYTES = 24, /* the first of them */
-	SIZES = 4,        /* 24, 40, 56, 72: texts, and cJSON's item of 64 */
-	KEPT_MAX = 8192,  /* of a size, for a thread: 0.6 MiB of the largest */
-	KEPT_IDLE = 512,  /* when it has nothing to do: 36 KiB of the largest */
+	SIZES = 8,        /* 24 to 136: texts, and cJSON's item of 64, alone or with its text */
+	KEPT_MAX = 8192,  /* of a size, for a thread: 1.1 MiB of the largest */
+	KEPT_IDLE = 256,  /* when it has nothing to do: 34 KiB of the largest */
 };
 
 struct kept_piece {

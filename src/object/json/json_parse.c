@@ -443,24 +443,54 @@ static int parse_container(struct parser *parser, struct cJSON *item)
 	return r;
 }
 
+static int refuse_more(const struct parser *parser)
+{
+	return failed_plain(parser->reterr, -E2BIG,
+			    "line %u, column %zu: there are more than %zu values", parser->line,
+			    parser->at - parser->line_start + 1, parser->nodes_max);
+}
+
+/* Most strings are plain: they are whole at once. Return: true, with @ret NULL: no memory. */
+static bool take_plain_string(struct parser *parser, struct cJSON **ret)
+{
+	const struct parser inside = { .text = parser->text,
+				       .length = parser->length,
+				       .at = parser->at + 1 };
+	const char *text = (const char *) parser->text + inside.at;
+	size_t run;
+
+	if (peek(parser) != '"')
+		return false;
+	run = plain_run(&inside);
+	if (inside.at + run >= parser->length || text[run] != '"')
+		return false;
+	*ret = json_new_text(text, run, parser->line);
+	parser->at += run + 2;
+	return true;
+}
+
 /* Takes @key. The item is in its parent before it is filled, so that a tree broken off can be
  * asked for its kind and name. */
 static int parse_value(struct parser *parser, struct cJSON *parent, char *key)
 {
 	struct cJSON *item;
+	bool is_whole;
 
 	skip_blanks(parser);
-	item = json_new_item(cJSON_NULL, parser->line);
+	if (++parser->nodes > parser->nodes_max) {
+		cJSON_free(key);
+		return refuse_more(parser);
+	}
+	is_whole = take_plain_string(parser, &item);
+	if (!is_whole)
+		item = json_new_item(cJSON_NULL, parser->line);
 	if (!item) {
 		cJSON_free(key);
 		return no_memory(parser);
 	}
 	json_append(parent, key, item);
-	if (++parser->nodes > parser->nodes_max)
-		return failed_plain(parser->reterr, -E2BIG,
-				    "line %u, column %zu: there are more than %zu values",
-				    parser->line, parser->at - parser->line_start + 1,
-				    parser->nodes_max);
+	if (is_whole)
+		return 0;
 	switch (peek(parser)) {
 	case '{':
 	case '[':

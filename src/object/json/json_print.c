@@ -95,7 +95,7 @@ static void put_value(struct text_buffer *buffer, const struct cJSON *item);
 
 static void put_children(struct text_buffer *buffer, const struct cJSON *container)
 {
-	bool is_object = cJSON_IsObject(container);
+	bool is_object = json_has_type(cJSON_Object, container);
 
 	put_byte(buffer, is_object ? '{' : '[');
 	for (const struct cJSON *item = container->child; item; item = item->next) {

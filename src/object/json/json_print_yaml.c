@@ -44,7 +44,7 @@ static bool emit_value(yaml_emitter_t *emitter, const struct cJSON *item);
 
 static bool emit_children(yaml_emitter_t *emitter, const struct cJSON *container)
 {
-	bool is_object = cJSON_IsObject(container);
+	bool is_object = json_has_type(cJSON_Object, container);
 	yaml_event_t event;
 	int ready;
 

@@ -86,6 +86,29 @@ bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b)
 	       (a->length == 0 || memcmp(a->start, b->start, a->length) == 0);
 }
 
+static bool next_that_counts(struct json_text_walk *walk,
+			     bool (*counts)(const struct json_bytes *key))
+{
+	while (json_text_next(walk))
+		if (counts(&walk->key))
+			return true;
+	return false;
+}
+
+bool json_text_same_members(const char *a, const char *b,
+			    bool (*counts)(const struct json_bytes *key))
+{
+	struct json_text_walk left, right;
+
+	json_text_begin(&left, a);
+	json_text_begin(&right, b);
+	while (next_that_counts(&left, counts))
+		if (!next_that_counts(&right, counts) || !json_bytes_equal(&left.key, &right.key) ||
+		    !json_bytes_equal(&left.value, &right.value))
+			return false;
+	return !next_that_counts(&right, counts);
+}
+
 struct json_bytes json_text_member(const char *json, const char *key)
 {
 	struct json_text_walk walk;

@@ -30,6 +30,11 @@ bool json_text_next(struct json_text_walk *walk);
 bool json_bytes_are(const struct json_bytes *bytes, const char *text);
 bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b);
 
+/* Are the members that count the same, in the same order and to the byte? False does not say that
+ * they differ: members may stand in another order. Both are texts of objects. */
+bool json_text_same_members(const char *a, const char *b,
+			    bool (*counts)(const struct json_bytes *key));
+
 /* The value of the member @key; no bytes when there is none. */
 struct json_bytes json_text_member(const char *json, const char *key);
 /* The same where its end does not matter: from its first byte on; "" when there is none. */

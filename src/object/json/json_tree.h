@@ -11,6 +11,21 @@
 #include "object/json/json.h"
 
 #include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* As cJSON_IsObject() and its like, which are calls into a library. */
+static inline bool json_has_type(int type, const struct cJSON *item)
+{
+	return item && (item->type & 0xff) == type;
+}
+
+/* Most keys differ in the first two bytes. */
+static inline bool json_is_key(const char *key, const char *wanted)
+{
+	return key[0] == wanted[0] &&
+	       (key[0] == '\0' || (key[1] == wanted[1] && strcmp(key + 1, wanted + 1) == 0));
+}
 
 /* A value at the beginning of a text. */
 struct json_piece {
@@ -37,6 +52,9 @@ void json_print_into(struct text_buffer *buffer, const struct cJSON *tree);
 
 /* An empty item of @type that began on @line; NULL: no memory. */
 struct cJSON *json_new_item(int type, unsigned int line);
+/* A string with a copy of these bytes in the same allocation: to cJSON its text is a reference,
+ * which is not freed by itself. NULL: no memory. */
+struct cJSON *json_new_text(const char *text, size_t length, unsigned int line);
 /* A copy of bytes as cJSON wants strings; NULL: no memory. */
 char *json_copy_text(const char *text, size_t length);
 /* Takes @key (NULL in an array), whose ownership was cJSON's from birth. */
@@ -59,7 +77,7 @@ bool json_is_number(const struct cJSON *item);
 /* A container that lost a member for want of memory. */
 static inline bool json_is_lost(const struct cJSON *item)
 {
-	return item && cJSON_IsInvalid(item);
+	return json_has_type(cJSON_Invalid, item);
 }
 
 /* A mutable member; NULL when absent. */

@@ -226,7 +226,7 @@ static bool key_is_next(struct yaml_reader *reader)
 {
 	const struct open_container *top = innermost(reader);
 
-	return top && cJSON_IsObject(top->container) && !top->key;
+	return top && json_has_type(cJSON_Object, top->container) && !top->key;
 }
 
 /* An item of @type at the place that is next, or NULL: no memory. */
@@ -354,7 +354,7 @@ static int close_container(struct yaml_reader *reader, struct yaml_document *doc
 	int r = 0;
 
 	assert(top && !top->key);
-	if (cJSON_IsObject(top->container))
+	if (json_has_type(cJSON_Object, top->container))
 		duplicate = json_find_duplicate(top->container, &r);
 	reader->open--;
 	if (r < 0)

@@ -19,7 +19,6 @@
 #define ANNOTATION_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
 #define ANNOTATION_BIND_COMPLETED      "pv.kubernetes.io/bind-completed"
 #define ANNOTATION_CLASS               "volume.beta.kubernetes.io/storage-class"
-#define FINALIZER_CLAIM                "kubernetes.io/pvc-protection"
 
 static const char *const phase_names[] = {
 	[CLAIM_PHASE_UNSET] = "",
@@ -306,12 +305,12 @@ static enum claim_phase phase_decode(const struct cJSON *item)
 	return phase_names[phase] ? (enum claim_phase) phase : CLAIM_PHASE_UNSET;
 }
 
-void claim_decode_finalizers(const struct cJSON *metadata, struct object *object)
+void claim_note_protection(struct object *object, bool is_protected)
 {
 	struct persistent_volume_claim *claim =
 		(struct persistent_volume_claim *) (uintptr_t) object->claim;
 
-	claim->has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM);
+	claim->has_protection_finalizer = is_protected;
 }
 
 int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,

@@ -11,6 +11,7 @@
 #include "object/metadata.h"
 #include "object/schema/schemas.h"
 #include "object/select/selector_json.h"
+#include "object/json/json_text.h"
 #include "object/update.h"
 
 #include <assert.h>
@@ -20,7 +21,6 @@
 
 #define ANNOTATION_MOUNT_OPTIONS "volume.beta.kubernetes.io/mount-options"
 #define ANNOTATION_GID           "pv.beta.kubernetes.io/gid"
-#define FINALIZER_VOLUME         "kubernetes.io/pv-protection"
 
 static const char *const phase_names[] = {
 	[VOLUME_PHASE_UNSET] = "",        [VOLUME_PENDING] = "Pending",
@@ -194,19 +194,36 @@ bool persistent_volume_validate(const struct field *volume)
 
 /* ---- updates ---- */
 
-static bool is_source(const char *member)
+static bool is_source(const struct json_bytes *member)
 {
 	for (size_t i = 0; no_sources[i]; i++)
-		if (strcmp(no_sources[i], member) == 0)
+		if (json_bytes_are(member, no_sources[i]))
 			return false;
 	return true;
+}
+
+static bool is_fixed(const struct json_bytes *member)
+{
+	return is_source(member) || json_bytes_are(member, "volumeMode") ||
+	       json_bytes_are(member, "nodeAffinity");
+}
+
+/* By the texts, so that a binding parses nothing of the old version. */
+static bool keeps_fixed(const struct object *old, const struct object *new_object)
+{
+	struct json_bytes before = json_text_member(old->json, "spec");
+	struct json_bytes now = json_text_member(new_object->json, "spec");
+
+	return before.length > 0 && now.length > 0 &&
+	       json_text_same_members(before.start, now.start, is_fixed);
 }
 
 /* What is none of the known members is the source, whatever its name. */
 static bool has_sources_of(const struct cJSON *spec, const struct cJSON *other)
 {
 	JSON_FOREACH (item, other)
-		if (is_source(json_key(item)) && !json_equal(json_get(spec, json_key(item)), item))
+		if (is_source(&(struct json_bytes){ json_key(item), strlen(json_key(item)) }) &&
+		    !json_equal(json_get(spec, json_key(item)), item))
 			return false;
 	return true;
 }
@@ -242,9 +259,12 @@ bool persistent_volume_validate_update(const struct object *old, const struct ob
 		{ same_mode, "spec.volumeMode", "field is immutable" },
 		{ same_affinity, "spec.nodeAffinity", "field is immutable" },
 	};
-	cleanup_update_member struct update_member pair;
-	int r = update_member_init(&pair, old, new_object, "spec");
+	cleanup_update_member struct update_member pair = { 0 };
+	int r;
 
+	if (keeps_fixed(old, new_object))
+		return true;
+	r = update_member_init(&pair, old, new_object, "spec");
 	if (r < 0)
 		return violations_broken(found, r);
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
@@ -359,12 +379,12 @@ static void decode_gid(const struct cJSON *tree, struct persistent_volume *volum
 	volume->gid = (gid_t) value;
 }
 
-void persistent_volume_decode_finalizers(const struct cJSON *metadata, struct object *object)
+void persistent_volume_note_protection(struct object *object, bool is_protected)
 {
 	struct persistent_volume *volume =
 		(struct persistent_volume *) (uintptr_t) object->persistent_volume;
 
-	volume->has_protection_finalizer = has_finalizer(metadata, FINALIZER_VOLUME);
+	volume->has_protection_finalizer = is_protected;
 }
 
 static void decode_provisioning(const struct cJSON *tree, struct arena *arena,

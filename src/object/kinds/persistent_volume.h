@@ -14,6 +14,8 @@
 
 #include <sys/types.h>
 
+#define FINALIZER_VOLUME            "kubernetes.io/pv-protection"
+#define FINALIZER_CLAIM             "kubernetes.io/pvc-protection"
 #define ANNOTATION_SELECTED_NODE    "volume.kubernetes.io/selected-node"
 #define ANNOTATION_PROVISIONER      "volume.kubernetes.io/storage-provisioner"
 #define ANNOTATION_PROVISIONER_BETA "volume.beta.kubernetes.io/storage-provisioner"

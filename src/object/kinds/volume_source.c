@@ -11,7 +11,7 @@
 static bool is_listed(const char *const *names, const char *name)
 {
 	for (; *names; names++) {
-		if (strcmp(*names, name) == 0)
+		if ((*names)[0] == name[0] && strcmp(*names, name) == 0)
 			return true;
 	}
 	return false;
@@ -38,9 +38,10 @@ static bool check_spelling(const struct cJSON *source, const struct volume_sourc
 	char detail[80];
 
 	for (const struct schema_field *known = names->schema->fields; known->name; known++) {
-		if (known->type != SCHEMA_OBJECT || is_listed(names->others, known->name) ||
+		if (known->type != SCHEMA_OBJECT ||
 		    strcasecmp(known->name, json_key(source)) != 0 ||
-		    strcmp(known->name, json_key(source)) == 0)
+		    strcmp(known->name, json_key(source)) == 0 ||
+		    is_listed(names->others, known->name))
 			continue;
 		(void) snprintf(detail, sizeof(detail), "unknown field; did you mean \"%s\"?",
 				known->name);

@@ -25,7 +25,7 @@ static const struct schema_field *find(const struct schema *schema, const char *
 {
 	const struct schema_field *known = schema->fields;
 
-	while (known->name && strcmp(known->name, name) != 0)
+	while (known->name && (known->name[0] != name[0] || strcmp(known->name, name) != 0))
 		known++;
 	return known->name ? known : NULL;
 }

@@ -27,8 +27,8 @@ static struct manifest_file *parse(const char *name, const char *text)
 	memcpy(file->name, name, strlen(name));
 	file->is_present = true;
 	if (documents_parse(text, strlen(text), &file->documents, &file->failure) == 0) {
-		file->hashes = calloc(file->documents.count + 1, sizeof(file->hashes[0]));
-		assert_non_null(file->hashes);
+		file->sources = calloc(file->documents.count + 1, sizeof(file->sources[0]));
+		assert_non_null(file->sources);
 	}
 	return file;
 }

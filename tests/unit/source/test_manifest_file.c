@@ -92,7 +92,7 @@ static void write_file(const struct place *place, const char *name, const char *
 
 static struct manifest_file *look(const struct place *place, const char *name)
 {
-	struct manifest_file *file = manifest_file_read(place->fd, name, 0);
+	struct manifest_file *file = manifest_file_read(place->fd, name, "node-1", 0);
 
 	assert_non_null(file);
 	assert_string_equal(file->name, name);
@@ -109,12 +109,12 @@ static void documents_come_with_hashes_of_their_content(void **state)
 	assert_true(file->is_present);
 	assert_int_equal(file->failure.error, 0);
 	assert_true(file->documents.count >= 2);
-	assert_int_not_equal(file->hashes[0], file->hashes[1]);
+	assert_int_not_equal(file->sources[0].hash, file->sources[1].hash);
 
 	/* Comments and another place do not make another document. */
 	write_file(place, "b.yaml", "# hello\n" POD("x", "/x") "---\n# more\n" POD("a", "/a"));
 	again = look(place, "b.yaml");
-	assert_int_equal(again->hashes[1], file->hashes[0]);
+	assert_int_equal(again->sources[1].hash, file->sources[0].hash);
 	assert_false(manifest_identity_is_same(&again->identity, &file->identity));
 	(void) manifest_file_free(file);
 	(void) manifest_file_free(again);

@@ -21,15 +21,15 @@
 
 static atomic_uint parsed;
 
-int __real_documents_parse(const char *text, size_t length, struct document_list *ret,
-			   struct failure *reterr);
-int __wrap_documents_parse(const char *text, size_t length, struct document_list *ret,
-			   struct failure *reterr);
-int __wrap_documents_parse(const char *text, size_t length, struct document_list *ret,
-			   struct failure *reterr)
+int __real_documents_parse_edited(const char *text, size_t length, const struct document_edit *edit,
+				  struct document_list *ret, struct failure *reterr);
+int __wrap_documents_parse_edited(const char *text, size_t length, const struct document_edit *edit,
+				  struct document_list *ret, struct failure *reterr);
+int __wrap_documents_parse_edited(const char *text, size_t length, const struct document_edit *edit,
+				  struct document_list *ret, struct failure *reterr)
 {
 	atomic_fetch_add(&parsed, 1);
-	return __real_documents_parse(text, length, ret, reterr);
+	return __real_documents_parse_edited(text, length, edit, ret, reterr);
 }
 
 static bool has_new_library;
@@ -267,7 +267,8 @@ static void second_look_at_an_applied_text_is_parsed(void **state)
 	store_world_reopen(&world->store);
 	assert_int_equal(manifest_known_load(&known, world->store.store, world->parent), 0);
 	for (size_t i = 0; i < 2; i++) {
-		looks[i] = manifest_file_read(fd, "b.yaml", manifest_known_text(&known, "b.yaml"));
+		looks[i] = manifest_file_read(fd, "b.yaml", "node-1",
+					      manifest_known_text(&known, "b.yaml"));
 		assert_non_null(looks[i]);
 		assert_true(looks[i]->is_as_applied);
 	}

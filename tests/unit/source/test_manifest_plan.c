@@ -11,6 +11,7 @@
 #include "tests/unit/store/store_world.h"
 
 #include "base/cleanup.h"
+#include "object/kinds/pod.h"
 #include "source/manifest_plan.h"
 
 #define POD(meta, volumes)                                                                         \
@@ -100,6 +101,8 @@ static void every_situation_has_its_step(void **state)
 			.wanted = wanted,
 			.file = wanted ? "a.yaml" : NULL,
 			.hash = 7,
+			.names_node = wanted && wanted->kind == KIND_POD &&
+				      wanted->pod->node_name[0] != '\0',
 			.stored = old,
 			.absence = row->absence,
 		};
