@@ -5,6 +5,7 @@ kubectl knows no unix sockets, so a Server carries bytes from a port of 127.0.0.
 Debian's package collides with other kubectls on a machine; it is unpacked beside, never installed, and
 kept in PODVOL_TEST_CACHE (or the build directory) for the next run.
 """
+import fcntl
 import glob
 import os
 import shutil
@@ -25,12 +26,8 @@ def newest():
     return path
 
 
-def oldest():
-    """Debian 12's, fetched once; apt needs a mirror for that."""
-    directory = os.path.join(CACHE, "kubernetes-client")
-    program = os.path.join(directory, "usr/bin/kubectl")
-    if os.path.exists(program):
-        return program
+def fetch(directory):
+    """Debian's package, unpacked there; apt needs a mirror for that."""
     fetched = os.path.join(CACHE, "download")
     os.makedirs(fetched, exist_ok=True)
     done = subprocess.run(["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", "kubernetes-client"],
@@ -43,7 +40,17 @@ def oldest():
     subprocess.run(["dpkg", "-x", packages[0], partial], check=True, timeout=node.PATIENCE)
     os.rename(partial, directory)
     os.unlink(packages[0])
-    return program
+
+
+def oldest():
+    """Debian 12's, fetched once, by the first of the tests that run at the same time."""
+    directory = os.path.join(CACHE, "kubernetes-client")
+    os.makedirs(CACHE, exist_ok=True)
+    with open(os.path.join(CACHE, "kubernetes-client.lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(directory):
+            fetch(directory)
+    return os.path.join(directory, "usr/bin/kubectl")
 
 
 def carry(source, target):
