@@ -246,20 +246,27 @@ static int print_and_build(const struct kind_row *row, const struct cJSON *tree,
 	return r;
 }
 
+/* Finds its kind, fills in defaults and checks it; @found counts what is checked after that, too.
+ */
+static int complete_tree(struct cJSON *tree, struct violations *found, const struct kind_row **ret,
+			 struct failure *reterr)
+{
+	int r = find_kind(tree, ret, reterr);
+
+	if (r < 0)
+		return r;
+	violations_init(found, false);
+	return complete(*ret, tree, found) ? 0 : violations_to_failure(found, reterr);
+}
+
 static int from_tree(struct cJSON *tree, bool is_proposal, const struct object **ret,
 		     struct failure *reterr)
 {
 	struct violations found;
 	const struct kind_row *row;
-	int r;
+	int r = complete_tree(tree, &found, &row, reterr);
 
-	r = find_kind(tree, &row, reterr);
-	if (r < 0)
-		return r;
-	violations_init(&found, false);
-	if (!complete(row, tree, &found))
-		return violations_to_failure(&found, reterr);
-	return print_and_build(row, tree, is_proposal, ret, reterr);
+	return r < 0 ? r : print_and_build(row, tree, is_proposal, ret, reterr);
 }
 
 /* Of a tree whose metadata alone is to be checked. */
@@ -287,14 +294,10 @@ int object_of_document(struct cJSON *tree, const struct document_edit *edit, siz
 	struct violations found;
 	const struct kind_row *row;
 	bool is_creatable;
-	int r;
+	int r = complete_tree(tree, &found, &row, reterr);
 
-	r = find_kind(tree, &row, reterr);
 	if (r < 0)
 		return r;
-	violations_init(&found, false);
-	if (!complete(row, tree, &found))
-		return violations_to_failure(&found, reterr);
 	is_creatable = admit_check_created(row->kind, FIELD_ROOT(tree, &found));
 	json_print_into(&text, tree);
 	r = check_text(&text, reterr);
