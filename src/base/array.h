@@ -8,9 +8,8 @@
 
 #include <stddef.h>
 
-/* For one item more than @count: @items is the array, NULL at first, @room how many it has room
- * for,
- * @first the room that it begins with. Return: 0; -ENOMEM, and nothing changed. */
+/* For one item more than @count: @items is the array, NULL at first, @room how many fit in it,
+ * @first how many do at first. Return: 0; -ENOMEM, and nothing changed. */
 #define ARRAY_ROOM(items, count, room, first)                                                      \
 	array_grow(&(items), sizeof(*(items)), count, &(room), first)
 
