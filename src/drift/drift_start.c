@@ -118,7 +118,9 @@ static void confirm(struct drift *drift, struct drift_mount *mount, const struct
 	if (stack && is_deleted(stack->entries[0]))
 		return;
 	drift_index_set_id(drift, mount, mount_id);
-	mount->is_confirmed = mount->mount_id == mount_id;
+	if (mount_id != 0 && drift_index_by_id(drift, mount_id) != mount)
+		return; /* another one has it, or there is no memory */
+	mount->is_confirmed = true;
 	if (stack)
 		drift_note_attributes(drift, mount, attributes);
 }

@@ -247,6 +247,26 @@ void mounted_as(uint64_t mount_id)
 	agent_on_ended(&drift_world.world->agent, &ended);
 }
 
+void other_mounted_as(uint64_t mount_id)
+{
+	const struct actual_entry entry = { .unique_name = "other",
+					    .pod_uid = "uid-2",
+					    .pod_key = "default/other",
+					    .outer_name = "other",
+					    .path = OTHER_PATH,
+					    .plugin_name = "example.com/fake",
+					    .plugin = &drift_world.world->plugin,
+					    .spec_name = "other" };
+	const struct step_result result = { .kind = STEP_PUBLISH,
+					    .unique_name = "other",
+					    .pod_uid = "uid-2",
+					    .mount_id = mount_id };
+
+	assert_int_equal(actual_begin(drift_world.world->agent.actual, &entry), 0);
+	actual_apply(drift_world.world->agent.actual, &result);
+	drift_step_ended(drift_world.drift, &(struct operation_ended){ .result = result });
+}
+
 void add_other(uint64_t mount_id, const char *mount_point, const char *root)
 {
 	assert_true(drift_world.other_count < OTHERS_MAX);
@@ -311,7 +331,7 @@ int set_up_mounted(void **state)
 	run_jobs();
 	want_data(drift_world.world);
 	turn(drift_world.world);
-	mounted_as(OURS);
+	mounted_as(MANAGED);
 	turn(drift_world.world);
 	forget_what_was();
 	return 0;

@@ -11,9 +11,10 @@
 
 #include "drift/drift_internal.h"
 
-#define PATH "/pods/uid-1/data"
+#define PATH       "/pods/uid-1/data"
+#define OTHER_PATH "/pods/uid-2/data"
 
-enum { ROOT_ID = 1, OURS = 100, FOREIGN_VOLUMES = 200, SOMEBODY = 4711, OTHERS_MAX = 4 };
+enum { ROOT_ID = 1, MANAGED = 100, FOREIGN_VOLUMES = 200, SOMEBODY = 4711, OTHERS_MAX = 4 };
 
 struct drift_world {
 	struct agent_world *world;
@@ -44,6 +45,8 @@ int tear_down_drift(void **state);
 void run_jobs(void);
 /* The pod's volume was mounted by podvold. */
 void mounted_as(uint64_t mount_id);
+/* And that of another pod, at OTHER_PATH. */
+void other_mounted_as(uint64_t mount_id);
 
 /* The kernel reports: this was done to a mount. */
 void attached(uint64_t mount_id);

@@ -28,7 +28,7 @@ static void record(struct agent_world *world)
 	expect_calls(world, "commit submit:publish(1) "); /* nothing is recorded yet */
 	assert_true(entry(world)->begun_served != 0);
 	entry(world)->served = entry(world)->begun_served;
-	entry(world)->mount_id = OURS;
+	entry(world)->mount_id = MANAGED;
 }
 
 static void turn_again(struct agent_world *world)
@@ -50,7 +50,7 @@ static void test_what_is_as_recorded_is_taken(void **state)
 	struct agent_world *world = *state;
 
 	record(world);
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	turn_again(world); /* before the first look */
 	expect_calls(world, "commit ");
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
@@ -61,7 +61,7 @@ static void test_what_is_as_recorded_is_taken(void **state)
 	turn(world);
 	expect_calls(world, "commit "); /* no remount either */
 
-	detached(OURS); /* it is watched from now on */
+	detached(MANAGED); /* it is watched from now on */
 	expect_event("VolumeUnmounted", "");
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 	turn(world);
@@ -77,17 +77,27 @@ static void test_nothing_mounted_is_set_up(void **state)
 static void test_another_mount_is_set_up(void **state)
 {
 	record(*state);
-	add_other(OURS + 1, PATH, "/data");
+	add_other(MANAGED + 1, PATH, "/data");
 	expect_set_up(*state);
 }
 
 static void test_what_went_before_its_turn_is_set_up(void **state)
 {
 	record(*state);
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	run_jobs();
-	detached(OURS);
+	detached(MANAGED);
 	expect_set_up(*state);
+}
+
+/* Before Linux 6.8 the number of a mount that went is given to another one. */
+static void test_an_id_that_another_volume_has_confirms_nothing(void **state)
+{
+	record(*state);
+	add_other(MANAGED, PATH, "/data");
+	other_mounted_as(MANAGED);
+	run_jobs();
+	assert_false(drift_confirms(drift_world.drift, VOLUME, POD));
 }
 
 /* The look saw it, and it went before the look was over. */
@@ -96,8 +106,8 @@ static void test_what_goes_during_the_look_is_noticed(void **state)
 	struct agent_world *world = *state;
 
 	record(world);
-	add_other(OURS, PATH, "/data");
-	detached(OURS);
+	add_other(MANAGED, PATH, "/data");
+	detached(MANAGED);
 	drift_world.fate = MOUNT_GONE;
 	expect_set_up(world);
 	assert_non_null(strstr(drift_world.diary, "all:1 all:2"));
@@ -108,7 +118,7 @@ static void test_what_is_covered_waits(void **state)
 	struct agent_world *world = *state;
 
 	record(world);
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	add_other(FOREIGN_VOLUMES, PATH, "/other");
 	run_jobs();
 	turn_again(world);
@@ -122,7 +132,7 @@ static void test_another_want_is_set_up(void **state)
 
 	record(world);
 	entry(world)->served += 2;
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	expect_set_up(world);
 }
 
@@ -132,7 +142,7 @@ static void test_other_plugins_set_up(void **state)
 
 	record(world);
 	world->plugin.traits = 0;
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	expect_set_up(world);
 }
 
@@ -142,7 +152,7 @@ static void test_a_group_takes_a_set_up(void **state)
 
 	record(world);
 	world->pod.pod.has_fs_group = true;
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	expect_set_up(world);
 }
 
@@ -152,14 +162,14 @@ static void test_what_is_to_be_read_only_and_is_not_is_set_up(void **state)
 
 	record(world);
 	entry(world)->read_only = true;
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	expect_set_up(world);
 }
 
 static void test_a_source_that_was_deleted_is_set_up(void **state)
 {
 	record(*state);
-	add_other(OURS, PATH, "/data//deleted");
+	add_other(MANAGED, PATH, "/data//deleted");
 	expect_set_up(*state);
 }
 
@@ -169,7 +179,7 @@ static void test_other_allowed_sources_are_set_up(void **state)
 
 	record(world);
 	world->agent.host.own.allowed = "/other";
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	expect_set_up(world);
 }
 
@@ -180,11 +190,11 @@ static void test_what_a_set_up_found_is_looked_at(void **state)
 
 	record(world);
 	entry(world)->served = 0;
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	expect_set_up(world);
 	entry(world)->read_only = true;
 	drift_world.diary[0] = '\0';
-	mounted_as(OURS);
+	mounted_as(MANAGED);
 	run_jobs();
 	assert_string_equal(drift_world.diary, "known:2 set-back:100:1 ");
 }
@@ -192,7 +202,7 @@ static void test_what_a_set_up_found_is_looked_at(void **state)
 static void test_a_look_that_fails_confirms_nothing(void **state)
 {
 	record(*state);
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	drift_world.look_error = -ENOMEM;
 	expect_set_up(*state);
 }
@@ -218,6 +228,7 @@ int main(void)
 		RESTARTED(test_nothing_mounted_is_set_up),
 		RESTARTED(test_another_mount_is_set_up),
 		RESTARTED(test_what_went_before_its_turn_is_set_up),
+		RESTARTED(test_an_id_that_another_volume_has_confirms_nothing),
 		RESTARTED(test_what_goes_during_the_look_is_noticed),
 		RESTARTED(test_what_is_covered_waits),
 		RESTARTED(test_another_want_is_set_up),

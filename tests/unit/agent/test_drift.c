@@ -32,26 +32,24 @@ static bool is_well(void)
 	return !drift_view_of(drift_world.drift, VOLUME, POD, &view);
 }
 
-#define OTHER_PATH "/pods/uid-2/data"
-
 static void test_unmounted_is_published_again(void **state)
 {
 	struct agent_world *world = *state;
 
-	detached(OURS);
+	detached(MANAGED);
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 	expect_event("VolumeUnmounted", "was unmounted by process 4711");
 	assert_int_equal(fake_events.count, 1);
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
-	mounted_as(OURS + 1);
+	mounted_as(MANAGED + 1);
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
 	expect_event("VolumeRestored", "is restored after");
 	assert_true(is_well());
 
-	detached(OURS); /* an id of before means nothing any more */
+	detached(MANAGED); /* an id of before means nothing any more */
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
-	detached(OURS + 1);
+	detached(MANAGED + 1);
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 }
 
@@ -59,7 +57,7 @@ static void test_moved_is_published_again(void **state)
 {
 	struct agent_world *world = *state;
 
-	moved(OURS);
+	moved(MANAGED);
 	expect_event("VolumeMountMoved", "was moved to another place by process 4711");
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
@@ -75,7 +73,7 @@ static void test_a_teardown_is_no_drift(void **state)
 
 	world->views = &running;
 	world->view_count = 1;
-	detached(OURS);
+	detached(MANAGED);
 	assert_int_equal(fake_events.count, 0);
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
 	world->view_count = 0;
@@ -92,10 +90,10 @@ static void test_unmounted_during_a_step_is_seen_after_it(void **state)
 
 	world->views = &running;
 	world->view_count = 1;
-	detached(OURS);
+	detached(MANAGED);
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
 	world->view_count = 0;
-	mounted_as(OURS);
+	mounted_as(MANAGED);
 	drift_world.fate = MOUNT_GONE;
 	run_jobs();
 	expect_event("VolumeUnmounted", "was unmounted by an unknown process");
@@ -112,7 +110,7 @@ static void test_unmounted_during_another_step_is_seen_at_once(void **state)
 
 	world->views = &running;
 	world->view_count = 1;
-	detached(OURS);
+	detached(MANAGED);
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 	world->view_count = 0;
 }
@@ -124,7 +122,7 @@ static void test_what_was_taken_down_is_known_no_more(void **state)
 	want_no_more(world);
 	turn(world);
 	end_step(world, STEP_UNPUBLISH, "volume_unmount", 0, ERROR_FINAL);
-	detached(OURS);
+	detached(MANAGED);
 	assert_int_equal(fake_events.count, 0);
 }
 
@@ -133,7 +131,7 @@ static void test_policy_report_changes_nothing(void **state)
 	struct agent_world *world = *state;
 
 	world->config.drift.heals = false;
-	detached(OURS);
+	detached(MANAGED);
 	assert_int_equal(state_of_pod(world), MOUNT_UNCERTAIN);
 	expect_event("VolumeUnmounted", "it stays so (drift: report)");
 	assert_true(view_now().holds_back);
@@ -164,7 +162,7 @@ static void test_a_foreign_volume_s_mount_on_top(void **state)
 	detached(FOREIGN_VOLUMES);
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
-	mounted_as(OURS);
+	mounted_as(MANAGED);
 	expect_event("VolumeRestored", "not by podvold");
 }
 
@@ -233,26 +231,6 @@ static void test_the_loop_gets_what_changed(void **state)
 	assert_int_equal(drift_world.returned, 1);
 }
 
-static void other_mounted_as(struct agent_world *world, uint64_t mount_id)
-{
-	const struct actual_entry entry = { .unique_name = "other",
-					    .pod_uid = "uid-2",
-					    .pod_key = "default/other",
-					    .outer_name = "other",
-					    .path = OTHER_PATH,
-					    .plugin_name = "example.com/fake",
-					    .plugin = &world->plugin,
-					    .spec_name = "other" };
-	const struct step_result result = { .kind = STEP_PUBLISH,
-					    .unique_name = "other",
-					    .pod_uid = "uid-2",
-					    .mount_id = mount_id };
-
-	assert_int_equal(actual_begin(world->agent.actual, &entry), 0);
-	actual_apply(world->agent.actual, &result);
-	drift_step_ended(drift_world.drift, &(struct operation_ended){ .result = result });
-}
-
 /* The last of those that are compared takes the place of one that goes. */
 static void test_a_mount_that_goes_leaves_the_others_known(void **state)
 {
@@ -260,14 +238,14 @@ static void test_a_mount_that_goes_leaves_the_others_known(void **state)
 	struct drift *drift = drift_world.drift;
 
 	world->config.drift.heals = false;
-	other_mounted_as(world, OURS + 1);
+	other_mounted_as(MANAGED + 1);
 	look_at_attributes(0);
 	assert_int_equal(drift->known_count, 2);
 	drift_forget(drift, VOLUME, POD);
 	assert_int_equal(drift->known_count, 1);
 	look_at_attributes(MOUNT_ATTR_RDONLY);
 	assert_int_equal(drift->seen[DRIFT_REMOUNTED], 1);
-	assert_string_equal(drift_index_by_id(drift, OURS + 1)->path, OTHER_PATH);
+	assert_string_equal(drift_index_by_id(drift, MANAGED + 1)->path, OTHER_PATH);
 	drift_forget(drift, "other", "uid-2");
 	look_at_attributes(0);
 	assert_int_equal(drift_world.returned, 1);
@@ -305,14 +283,14 @@ static void test_a_fight_is_slowed_down(void **state)
 {
 	struct agent_world *world = *state;
 
-	for (uint64_t id = OURS; id < OURS + 3; id++) {
+	for (uint64_t id = MANAGED; id < MANAGED + 3; id++) {
 		detached(id);
 		turn(world);
 		expect_calls(world, "commit submit:publish(1) ");
 		mounted_as(id + 1);
 		turn(world);
 	}
-	detached(OURS + 3);
+	detached(MANAGED + 3);
 	turn(world);
 	expect_calls(world, "commit ");
 	assert_false(is_well());
@@ -372,13 +350,13 @@ static void test_a_look_during_a_step_is_done_again(void **state)
 
 	world->views = &running;
 	world->view_count = 1;
-	add_other(OURS + 1, PATH, "/data");
+	add_other(MANAGED + 1, PATH, "/data");
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
 	assert_int_equal(fake_events.count, 0);
 	world->view_count = 0;
 	assert_true(drift_world.drift->check_again);
-	mounted_as(OURS + 1);
+	mounted_as(MANAGED + 1);
 	assert_false(drift_world.drift->check_again);
 	assert_true(is_well());
 }
@@ -393,10 +371,10 @@ static void test_a_number_that_is_used_again(void **state)
 
 	world->views = &running;
 	world->view_count = 1;
-	other_mounted_as(world, OURS);
+	other_mounted_as(MANAGED);
 	world->view_count = 0;
 	drift_forget(drift_world.drift, VOLUME, POD);
-	add_other(OURS, OTHER_PATH, "/data"); /* a look that does not know it */
+	add_other(MANAGED, OTHER_PATH, "/data"); /* a look that does not know it */
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
 	assert_int_equal(drift_world.drift->seen[DRIFT_COVERED], 0);
@@ -423,7 +401,7 @@ static void test_nothing_begins_while_the_root_is_away(void **state)
 
 	drift_world.root_anew_id = ROOT_ID + 1;
 	detached(ROOT_ID);
-	detached(OURS);
+	detached(MANAGED);
 	turn(world);
 	expect_calls(world, "commit ");
 	run_jobs();
@@ -443,9 +421,9 @@ static void test_metrics(void **state)
 	FILE *file = open_memstream(&text, &length);
 
 	assert_non_null(file);
-	detached(OURS);
-	mounted_as(OURS + 1);
-	moved(OURS + 1);
+	detached(MANAGED);
+	mounted_as(MANAGED + 1);
+	moved(MANAGED + 1);
 	drift_print_metrics(drift_world.drift, file);
 	assert_int_equal(fclose(file), 0);
 	assert_non_null(strstr(text, "podvol_drift_total{kind=\"unmounted\"} 1\n"));

@@ -46,7 +46,7 @@ static void test_a_first_look_that_fails_stops_nobody(void **state)
 
 static void test_one_mount_is_as_it_should_be(void **state)
 {
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	want_data(*state);
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:1 ");
@@ -60,7 +60,7 @@ static void test_a_mount_that_nobody_confirmed_hides_nothing(void **state)
 {
 	struct agent_world *world = *state;
 
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	run_jobs();
 	drift_world.watch.lost(drift_world.watch.userdata);
 	run_jobs();
@@ -75,8 +75,8 @@ static void test_duplicates_are_folded(void **state)
 	struct agent_world *world = *state;
 
 	for (uint64_t i = 0; i < 3; i++) {
-		add_other(OURS + i, PATH, "/data");
-		drift_world.top[i] = OURS + 2 - i;
+		add_other(MANAGED + i, PATH, "/data");
+		drift_world.top[i] = MANAGED + 2 - i;
 	}
 	want_data(world);
 	run_jobs();
@@ -91,8 +91,8 @@ static void test_duplicates_are_folded(void **state)
 
 static void test_a_stack_that_changes_meanwhile_is_left(void **state)
 {
-	add_other(OURS, PATH, "/data");
-	add_other(OURS + 1, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
+	add_other(MANAGED + 1, PATH, "/data");
 	drift_world.top[0] = FOREIGN_VOLUMES; /* mounted since the look */
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:1 ");
@@ -102,7 +102,7 @@ static void test_a_stack_that_changes_meanwhile_is_left(void **state)
 
 static void test_another_source_on_top_is_a_foreign_volume_s(void **state)
 {
-	add_other(OURS, PATH, "/data");
+	add_other(MANAGED, PATH, "/data");
 	add_other(FOREIGN_VOLUMES, PATH, "/other");
 	run_jobs();
 	assert_string_equal(drift_world.diary, "all:1 ");
@@ -223,7 +223,7 @@ static void test_memory_that_is_there_is_taken_as_it_is(void **state)
 
 	want_memory(world);
 	hold(world);
-	add_other(OURS, PATH, "/");
+	add_other(MANAGED, PATH, "/");
 	run_jobs();
 	turn(world);
 	expect_calls(world, "commit submit:publish(1) ");
