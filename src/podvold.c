@@ -20,6 +20,7 @@
 #include "privileges.h"
 #include "reload.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
@@ -27,6 +28,19 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS_AT_ONCE = 4096 };
+
+/* The kernel doubles the table of descriptors when it is full; with more than one thread that takes
+ * ten milliseconds each time, for which every thread that opens something waits. */
+static void grow_descriptor_table(void)
+{
+	int highest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, DESCRIPTORS_AT_ONCE - 1);
+
+	if (highest >= 0)
+		(void) close(highest);
+}
 
 /* Volumes on their way hold descriptors; the default soft limit is for programs that use select(2).
  */
@@ -38,6 +52,7 @@ static void raise_descriptor_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void) setrlimit(RLIMIT_NOFILE, &limit); /* then the limit that was given holds */
+	grow_descriptor_table();
 }
 
 /* Half of the descriptors is for what the connections are there for. */

@@ -22,10 +22,16 @@
 
 enum { BUFFER_BYTES = 4096, BURST = 2, INTERVAL_USEC = 2 * 1000 * 1000 };
 
+/* Of the watch and of each look that is under way. */
+struct fault_marks {
+	int fd;
+	unsigned int users; /* counted on the loop */
+};
+
 struct fault_watch {
 	struct fault_watch_options options;
 	sd_event_source *source;
-	int fd;
+	struct fault_marks *marks;
 	_Alignas(struct fanotify_event_metadata) char buffer[BUFFER_BYTES];
 };
 
@@ -74,12 +80,16 @@ static int begin(struct fault_watch *watch)
 {
 	int r;
 
-	watch->fd = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_FID | FAN_CLOEXEC | FAN_NONBLOCK,
-				  O_CLOEXEC);
-	if (watch->fd < 0)
+	watch->marks = calloc(1, sizeof(*watch->marks));
+	if (!watch->marks)
+		return -ENOMEM;
+	watch->marks->users = 1;
+	watch->marks->fd = fanotify_init(
+		FAN_CLASS_NOTIF | FAN_REPORT_FID | FAN_CLOEXEC | FAN_NONBLOCK, O_CLOEXEC);
+	if (watch->marks->fd < 0)
 		return -errno;
-	r = sd_event_add_io(watch->options.event, &watch->source, watch->fd, EPOLLIN, on_events,
-			    watch);
+	r = sd_event_add_io(watch->options.event, &watch->source, watch->marks->fd, EPOLLIN,
+			    on_events, watch);
 	if (r >= 0)
 		r = sd_event_source_set_priority(watch->source, watch->options.priority);
 	if (r >= 0)
@@ -97,7 +107,6 @@ int fault_watch_new(const struct fault_watch_options *options, struct fault_watc
 	if (!watch)
 		return failed(reterr, -ENOMEM, "cannot watch for file system errors");
 	watch->options = *options;
-	watch->fd = -EBADF;
 	r = begin(watch);
 	if (r < 0) {
 		(void) fault_watch_free(watch);
@@ -112,23 +121,31 @@ struct fault_watch *fault_watch_free(struct fault_watch *watch)
 	if (!watch)
 		return NULL;
 	(void) sd_event_source_disable_unref(watch->source);
-	(void) close_keep_errno(watch->fd);
+	(void) fault_marks_unref(watch->marks);
 	free(watch);
 	return NULL;
 }
 
-int fault_watch_descriptor(const struct fault_watch *watch)
+struct fault_marks *fault_watch_marks(const struct fault_watch *watch)
 {
-	int fd = fcntl(watch->fd, F_DUPFD_CLOEXEC, 3);
+	watch->marks->users++;
+	return watch->marks;
+}
 
-	return fd < 0 ? -errno : fd;
+struct fault_marks *fault_marks_unref(struct fault_marks *marks)
+{
+	if (!marks || --marks->users > 0)
+		return NULL;
+	(void) close_keep_errno(marks->fd);
+	free(marks);
+	return NULL;
 }
 
 /* By a name, because an O_PATH descriptor alone is not taken. */
-int fault_watch_add(int watch_fd, int directory_fd)
+int fault_marks_add(const struct fault_marks *marks, int directory_fd)
 {
-	assert(watch_fd >= 0 && directory_fd >= 0);
-	if (fanotify_mark(watch_fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_FS_ERROR, directory_fd,
+	assert(marks && directory_fd >= 0);
+	if (fanotify_mark(marks->fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_FS_ERROR, directory_fd,
 			  ".") < 0)
 		return -errno;
 	return 0;

@@ -14,6 +14,7 @@
 #include <systemd/sd-event.h>
 
 struct fault_watch;
+struct fault_marks;
 
 struct fault_watch_options {
 	sd_event *event;
@@ -31,16 +32,18 @@ int fault_watch_new(const struct fault_watch_options *options, struct fault_watc
 /* Accepts NULL. Return: NULL. */
 struct fault_watch *fault_watch_free(struct fault_watch *watch);
 
-/* A descriptor of its own for fault_watch_add(), which outlives the watch; the caller closes it.
- * Return: negative errno. */
-int fault_watch_descriptor(const struct fault_watch *watch);
+/* What looks that may hang mark file systems with: theirs, too, and not a descriptor for each, as
+ * thousands may be due at once. Outlives the watch. [loop] */
+struct fault_marks *fault_watch_marks(const struct fault_watch *watch);
+/* Accepts NULL. Return: NULL. [loop] */
+struct fault_marks *fault_marks_unref(struct fault_marks *marks);
 
 /**
- * fault_watch_add - errors of the file system of a directory are reported from now on [worker]
- * @watch_fd:     of fault_watch_descriptor()
+ * fault_marks_add - errors of the file system of a directory are reported from now on [worker]
+ * @marks:        of fault_watch_marks()
  * @directory_fd: O_PATH is enough
  *
  * Safe to repeat; ends with the file system's last mount. Return: 0; -EINVAL this kind of file
  * system or kernel reports none; else as fanotify_mark(2).
  */
-int fault_watch_add(int watch_fd, int directory_fd);
+int fault_marks_add(const struct fault_marks *marks, int directory_fd);

@@ -56,7 +56,7 @@ struct fault_check {
 	struct volume_faults *faults;
 	struct known *known; /* NULL: forgotten meanwhile */
 	char *path;
-	int watch_fd; /* -EBADF: its file system is watched, or cannot be */
+	struct fault_marks *marks; /* NULL: its file system is watched, or cannot be */
 	bool by_writer, was_read_only, is_watched;
 	bool is_periodic; /* it stands for all volumes of its file system */
 	int result;
@@ -86,15 +86,15 @@ static struct worker_pool *check_run(struct worker_job *job)
 		return NULL;
 	}
 	/* Before the look: what happens between the two is reported. */
-	if (check->watch_fd >= 0)
-		check->is_watched = fault_watch_add(check->watch_fd, fd) == 0;
+	if (check->marks)
+		check->is_watched = fault_marks_add(check->marks, fd) == 0;
 	check->result = file_system_fault_check(fd, check->was_read_only, &check->fault);
 	return NULL;
 }
 
 static void check_free(struct fault_check *check)
 {
-	(void) close_keep_errno(check->watch_fd);
+	(void) fault_marks_unref(check->marks);
 	free(check->path);
 	free(check);
 }
@@ -241,7 +241,6 @@ static void begin_check(struct volume_faults *faults, struct known *known, bool 
 		.faults = faults,
 		.known = known,
 		.path = strdup(pod->path),
-		.watch_fd = -EBADF,
 		.by_writer = !pod->read_only,
 		.is_periodic = is_periodic,
 		.is_watched = known->is_watched,
@@ -253,7 +252,7 @@ static void begin_check(struct volume_faults *faults, struct known *known, bool 
 		return;
 	}
 	if (known->fault.id == 0 && faults->watch)
-		check->watch_fd = fault_watch_descriptor(faults->watch);
+		check->marks = fault_watch_marks(faults->watch);
 	known->check = check;
 	worker_submit(*faults->with.pool, &check->job);
 }
