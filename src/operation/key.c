@@ -92,6 +92,13 @@ static bool is_same(const struct operation_key *a, const struct operation_key *b
 	return strcmp(a->pod, b->pod) == 0 && strcmp(a->node, b->node) == 0;
 }
 
+/* While @record's operation runs. */
+static bool keeps_out(const struct key_record *record, const struct operation_key *key)
+{
+	return record->pending && (record->key.alone || key->alone) &&
+	       matches(record->key.node, key->node);
+}
+
 /* The record that decides: any pending match first; else an exact match before a wildcard match. An
  * empty volume matches nothing. */
 static struct key_record *find_match(const struct key_table *table, const struct operation_key *key)
@@ -102,6 +109,8 @@ static struct key_record *find_match(const struct key_table *table, const struct
 	if (!volume)
 		return NULL;
 	DL_FOREACH (volume->records, record) {
+		if (keeps_out(record, key))
+			return record;
 		if (!matches(record->key.pod, key->pod) || !matches(record->key.node, key->node))
 			continue;
 		if (record->pending)
@@ -158,6 +167,7 @@ static int record_add(struct key_volume *volume, const struct operation_key *key
 	if (!record)
 		return -ENOMEM;
 	record->key.volume = volume->name;
+	record->key.alone = key->alone;
 	record->key.pod = strdup(key->pod);
 	record->key.node = strdup(key->node);
 	record->of = volume;
@@ -193,6 +203,7 @@ static int take_over(struct key_record *record, const struct operation_key *key)
 {
 	char *pod, *node;
 
+	record->key.alone = key->alone;
 	if (is_same(&record->key, key))
 		return 0;
 	pod = strdup(key->pod);

@@ -5,7 +5,8 @@
  * kubelet's nested pending operations (spec: volume manager, 5; cases 294 to 307). A key is
  * (volume, pod, node); an empty pod or node is a wildcard in both directions; an empty volume never
  * conflicts. A record exists while its operation runs, and after a failure until a later success or
- * until it is dropped.
+ * until it is dropped. Unlike kubelet's, an operation of a pod may be alone at its volume without
+ * being the whole volume's: its failure and back-off are the pod's.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 
 struct operation_key {
 	const char *volume, *pod, *node; /* "" for none; never NULL */
+	bool alone; /* no other operation of the volume runs meanwhile, of whatever pod */
 };
 
 struct back_off {

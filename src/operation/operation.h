@@ -4,9 +4,10 @@
  * back-off
  *
  * Knows no plugin: it asks the step's plugin for a list of stages and runs it. At most one
- * operation per key; keys and back-off are kubelet's (spec: volume manager, 5): volume alone
- * for stage, unstage and for publish of a device-mountable volume, volume and pod otherwise. The
- * loop thread only; stages run where they say.
+ * operation per key; keys and back-off are kubelet's (spec: volume manager, 5): volume alone for
+ * stage and unstage, volume and pod otherwise; but publishes of a device-mountable volume, for
+ * which kubelet has one key, run one at a time and back off by pod. The loop thread only; stages
+ * run where they say.
  */
 #pragma once
 

@@ -87,8 +87,8 @@ bool operation_in_way(struct operations *operations, const char *unique_name, co
 
 	assert(operations && unique_name && pod_uid && ret);
 	for (record = key_records(operations->keys, unique_name); record; record = record->next)
-		if (record->pending &&
-		    (!*record->key.pod || strcmp(record->key.pod, pod_uid) == 0)) {
+		if (record->pending && (record->key.alone || !*record->key.pod ||
+					strcmp(record->key.pod, pod_uid) == 0)) {
 			*ret = operation_view_of(record->owner);
 			return true;
 		}

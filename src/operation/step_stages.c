@@ -58,13 +58,12 @@ const char *step_operation_name(const struct step *step)
 
 struct operation_key step_key(const struct step *step)
 {
-	bool whole_volume = step->kind == STEP_PUBLISH && is_device_mountable(step);
-
 	assert(step->unique_name);
 	return (struct operation_key){
 		.volume = step->unique_name,
-		.pod = step->pod_uid && !whole_volume ? step->pod_uid : "",
+		.pod = step->pod_uid ?: "",
 		.node = "",
+		.alone = step->kind == STEP_PUBLISH && is_device_mountable(step),
 	};
 }
 

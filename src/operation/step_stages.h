@@ -12,8 +12,8 @@
 /* "volume_mount", "unmap_device", ...: metrics label and back-off identity. */
 const char *step_operation_name(const struct step *step);
 
-/* kubelet's keys: the whole volume for stage, unstage, forget and for publish of a device-mountable
- * volume, else volume and pod. Points into @step. */
+/* kubelet's keys: the whole volume for stage, unstage and forget, else volume and pod; alone for
+ * publish of a device-mountable volume. Points into @step. */
 struct operation_key step_key(const struct step *step);
 
 /**

@@ -52,23 +52,50 @@ static void print_event(const struct operation_ended *ended, const char *volume,
 }
 
 /* @volume: under the name that the pod gives it. */
-static void report_failure(struct events *events, const struct operation_ended *ended,
-			   const struct log_subject *subject, const char *volume)
+static void record_failure(struct events *events, const struct operation_ended *ended,
+			   const struct object *pod, const char *volume)
+{
+	const char *reason = failure_reason(ended);
+	char event[EVENT_TEXT_BYTES];
+
+	if (!reason || !pod)
+		return;
+	print_event(ended, volume, event);
+	events_record(events, pod, "Warning", reason, event, realtime_usec());
+}
+
+/* A device is set up once for all pods that want it: each gets the event. @fallback:
+ * the volume's name where no pod that wants it names it. */
+static void record_failures(const struct desired *desired, struct events *events,
+			    const struct operation_ended *ended, const char *fallback)
+{
+	const struct desired_volume *want = desired_find(desired, ended->result.unique_name);
+	const struct desired_pod *pod;
+
+	if (want && ended->result.kind == STEP_STAGE) {
+		for (pod = want->pods; pod; pod = pod->hh.next)
+			record_failure(events, ended, pod->pod, pod->outer_names[0]);
+		return;
+	}
+	pod = want && ended->pod ? desired_find_pod(want, ended->pod->meta.uid) : NULL;
+	record_failure(events, ended, ended->pod, pod ? pod->outer_names[0] : fallback);
+}
+
+/* Return: is it worth an event? */
+static bool log_failure(const struct operation_ended *ended, const struct log_subject *subject)
 {
 	const char *text = ended->report->failure.text;
-	const char *reason = failure_reason(ended);
-	char event[EVENT_TEXT_BYTES], attempts[ATTEMPT_TEXT_BYTES];
+	char attempts[ATTEMPT_TEXT_BYTES];
 
 	if (ended->result.error == -ECANCELED) {
 		log_about(LOG_INFO, subject, "%s cancelled: no longer wanted", ended->name);
-		return;
+		return false;
 	}
 	/* What a pod refers to comes from a kube-apiserver after the pod. */
 	if (ended->result.error == -EAGAIN && ended->attempt == 1) {
 		log_about(LOG_INFO, subject, "%s waits: %s", ended->name, text);
-		return;
+		return false;
 	}
-	print_event(ended, volume, event);
 	attempt_text(ended->attempt, ended->failing_usec, ended->retry_usec, false, attempts);
 	if (ended->waits)
 		log_about(LOG_WARNING, subject, "%s waits for the driver '%s', %s: %s%s",
@@ -77,21 +104,19 @@ static void report_failure(struct events *events, const struct operation_ended *
 	else
 		log_about(LOG_WARNING, subject, "%s failed, %s: %s%s", ended->name, attempts, text,
 			  advice_clause(ended->result.error));
-	if (reason && ended->pod)
-		events_record(events, ended->pod, "Warning", reason, event, realtime_usec());
+	return true;
 }
 
-/* The name that the pod gives it; a device is set up for one of its pods. */
-static const char *volume_name(const struct desired *desired, const struct actual_volume *volume,
-			       const struct operation_ended *ended)
+static void log_success(const struct operation_ended *ended, const struct log_subject *subject,
+			const struct actual_volume *volume)
 {
-	const struct desired_volume *want = desired_find(desired, ended->result.unique_name);
-	const struct desired_pod *pod =
-		want && ended->pod ? desired_find_pod(want, ended->pod->meta.uid) : NULL;
-
-	if (pod && pod->outer_name_count > 0)
-		return pod->outer_names[0];
-	return volume ? volume->spec_name : ended->result.unique_name;
+	if (ended->result.took_usec > 0)
+		log_about(LOG_INFO, subject, "%s done in %.1f ms", ended->name,
+			  (double) ended->result.took_usec / 1e3);
+	else /* a device of a directory is nothing: worth a line only to who looks closely */
+		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
+										    : LOG_DEBUG,
+			  subject, "%s done", ended->name);
 }
 
 void step_report(const struct desired *desired, const struct actual *actual, struct events *events,
@@ -113,13 +138,9 @@ void step_report(const struct desired *desired, const struct actual *actual, str
 	if (!subject.pod && ended->pod)
 		subject.pod = pod_key(ended->pod->pod, key);
 	record_stage_events(events, ended);
-	if (ended->result.error < 0)
-		report_failure(events, ended, &subject, volume_name(desired, volume, ended));
-	else if (ended->result.took_usec > 0)
-		log_about(LOG_INFO, &subject, "%s done in %.1f ms", ended->name,
-			  (double) ended->result.took_usec / 1e3);
-	else /* a device of a directory is nothing: worth a line only to who looks closely */
-		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
-										    : LOG_DEBUG,
-			  &subject, "%s done", ended->name);
+	if (ended->result.error == 0)
+		log_success(ended, &subject, volume);
+	else if (log_failure(ended, &subject))
+		record_failures(desired, events, ended,
+				volume ? volume->spec_name : ended->result.unique_name);
 }

@@ -71,6 +71,11 @@ static size_t count_records(const struct key_table *table)
 	return count;
 }
 
+static struct operation_key alone(const char *volume, const char *pod)
+{
+	return (struct operation_key){ .volume = volume, .pod = pod, .node = "", .alone = true };
+}
+
 struct pair {
 	struct operation_key running, wanted;
 	int expected;
@@ -86,6 +91,11 @@ static void keys_exclude_each_other(void **state)
 		{ key("v", "p1", ""), key("v", "p2", ""), 0 },    /* case 298 */
 		{ key("v", "", "n"), key("v", "", "n"), -EBUSY }, /* case 299 */
 		{ key("v", "p", ""), key("v", "", "n"), -EBUSY }, /* case 300 */
+		{ alone("v", "p1"), alone("v", "p2"), -EBUSY },
+		{ alone("v", "p1"), key("v", "p2", ""), -EBUSY },
+		{ key("v", "p1", ""), alone("v", "p2"), -EBUSY },
+		{ alone("v", "p1"), key("v", "", ""), -EBUSY },
+		{ alone("v", "p1"), alone("w", "p1"), 0 },
 		{ key("v", "", "n1"), key("v", "", "n2"), 0 },
 		{ key("v", "p", ""), key("w", "p", ""), 0 },
 		{ key("", "", ""), key("", "", ""), 0 },
@@ -201,6 +211,28 @@ static void the_exact_record_decides(void **state)
 	assert_ptr_equal(begin(table, key("v", "p", ""), "volume_unmount", now + 500000), other);
 }
 
+/* case 301, a difference: kubelet has one key for these, so that one pod's back-off is the other's.
+ */
+static void alone_is_not_one_back_off(void **state)
+{
+	struct key_table *table = *state;
+	struct key_record *first = begin(table, alone("v", "p1"), "volume_mount", begin_usec);
+	struct key_record *second;
+
+	(void) key_end(table, first, false, begin_usec);
+	refuse(table, alone("v", "p1"), "volume_mount", begin_usec, -EAGAIN);
+	second = begin(table, alone("v", "p2"), "volume_mount", begin_usec);
+	assert_ptr_not_equal(first, second);
+	/* Its time has come, and the other one is at work. */
+	refuse(table, alone("v", "p1"), "volume_mount", begin_usec + USEC_PER_SEC, -EBUSY);
+	(void) key_end(table, second, false, begin_usec);
+	assert_int_equal(count_records(table), 2);
+	/* The one that is taken over by the whole volume keeps out no other pod's operation. */
+	first = begin(table, key("v", "", ""), "mount_device", begin_usec);
+	(void) key_end(table, first, true, begin_usec);
+	assert_int_equal(count_records(table), 1);
+}
+
 static void a_pending_match_comes_before_an_exact_one(void **state)
 {
 	struct key_table *table = *state;
@@ -262,6 +294,7 @@ int main(void)
 		TABLE(delays_double_up_to_their_maximum),
 		TABLE(success_forgets_everything),
 		TABLE(the_exact_record_decides),
+		TABLE(alone_is_not_one_back_off),
 		TABLE(a_pending_match_comes_before_an_exact_one),
 		TABLE(owners_move_with_their_record),
 		TABLE(a_failed_record_can_be_dropped),

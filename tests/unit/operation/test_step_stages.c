@@ -256,12 +256,15 @@ static void keys_are_kubelets(void **state)
 	assert_string_equal(step_key(&step).volume, "v");
 	assert_string_equal(step_key(&step).pod, "uid");
 	assert_string_equal(step_key(&step).node, "");
+	assert_false(step_key(&step).alone);
 	want.device_mountable = true;
-	assert_string_equal(step_key(&step).pod, "");
+	assert_string_equal(step_key(&step).pod, "uid");
+	assert_true(step_key(&step).alone);
 
 	step = make_step(STEP_UNPUBLISH, &full, false);
 	have.device_mountable = true;
 	assert_string_equal(step_key(&step).pod, "uid");
+	assert_false(step_key(&step).alone);
 	step = make_step(STEP_STAGE, &full, false);
 	assert_string_equal(step_key(&step).pod, "");
 	step = make_step(STEP_FORGET, &full, false);
