@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signing_key - ES256 by libcrypto; see signing_key.h
+ * signing_key - ES256 by GnuTLS; see signing_key.h
  *
- * OpenSSL writes a signature as DER, JOSE as two numbers of 32 bytes: the way between them is here.
+ * GnuTLS writes a signature as DER, JOSE as two numbers of 32 bytes: the way between them is here.
  */
 #include "token/signing_key.h"
 
@@ -12,309 +12,286 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <openssl/bio.h>
-#include <openssl/core_names.h>
-#include <openssl/ec.h>
-#include <openssl/ecdsa.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
+#include <gnutls/abstract.h>
+#include <gnutls/crypto.h>
 #include <pthread.h>
 #include <string.h>
 
-#define CURVE "prime256v1"
-
-enum { COORDINATE_BYTES = 32, POINT_BYTES = 1 + 2 * COORDINATE_BYTES, DIGEST_BYTES = 32 };
+enum { NUMBER_BYTES = 32, DIGEST_BYTES = 32 };
 
 struct signing_key {
 	pthread_mutex_t mutex; /* of the rest, until it is parsed */
 	char *pem;             /* NULL: it is parsed */
 	bool is_private;
-	EVP_PKEY *key;
+	gnutls_privkey_t private_half; /* NULL: it checks signatures only */
+	gnutls_pubkey_t public_half;
 	char id[KEY_ID_BYTES];
 };
 
-static void free_bio(BIO **bio)
+static void free_datum(gnutls_datum_t *datum)
 {
-	(void) BIO_free(*bio);
+	gnutls_free(datum->data);
 }
 
-static void free_signature(ECDSA_SIG **signature)
+#define cleanup_datum cleanup(free_datum)
+
+static gnutls_datum_t borrow(const void *bytes, size_t length)
 {
-	ECDSA_SIG_free(*signature);
+	return (gnutls_datum_t){ .data = (unsigned char *) (uintptr_t) bytes,
+				 .size = (unsigned int) length };
 }
 
-static void free_context(EVP_MD_CTX **context)
+/* ---- numbers ---- */
+
+/* What GnuTLS gives: of any length, perhaps with zeros in front. */
+static int to_number(const gnutls_datum_t *datum, unsigned char ret[static NUMBER_BYTES])
 {
-	EVP_MD_CTX_free(*context);
+	unsigned int zeros = 0, digits;
+
+	while (zeros < datum->size && datum->data[zeros] == 0)
+		zeros++;
+	digits = datum->size - zeros;
+	if (digits > NUMBER_BYTES)
+		return -EIO;
+	memset(ret, 0, NUMBER_BYTES);
+	memcpy(ret + NUMBER_BYTES - digits, datum->data + zeros, digits);
+	return 0;
 }
 
-#define cleanup_bio       cleanup(free_bio)
-#define cleanup_signature cleanup(free_signature)
-#define cleanup_context   cleanup(free_context)
+/* What GnuTLS takes: without zeros in front. */
+static gnutls_datum_t of_number(const unsigned char *number)
+{
+	size_t zeros = 0;
+
+	while (zeros < NUMBER_BYTES - 1 && number[zeros] == 0)
+		zeros++;
+	return borrow(number + zeros, NUMBER_BYTES - zeros);
+}
 
 /* ---- birth and death ---- */
-
-/* As Kubernetes: of the public key as it stands in a certificate. */
-static int name_key(struct signing_key *key)
-{
-	unsigned char digest[DIGEST_BYTES], *der = NULL;
-	int length = i2d_PUBKEY(key->key, &der);
-	int r = length > 0 && EVP_Digest(der, (size_t) length, digest, NULL, EVP_sha256(), NULL);
-
-	OPENSSL_free(der);
-	if (r != 1)
-		return -ENOMEM;
-	(void) base64url_encode(digest, sizeof(digest), key->id);
-	return 0;
-}
-
-static struct signing_key *new_key(EVP_PKEY *pkey)
-{
-	struct signing_key *key = calloc(1, sizeof(*key));
-
-	if (!key)
-		return NULL;
-	key->key = pkey;
-	(void) pthread_mutex_init(&key->mutex, NULL);
-	return key;
-}
-
-static int wrap(EVP_PKEY *pkey, struct signing_key **ret, struct failure *reterr)
-{
-	struct signing_key *key = new_key(pkey);
-
-	if (!key)
-		EVP_PKEY_free(pkey);
-	if (!key || name_key(key) < 0) {
-		(void) signing_key_free(key);
-		return failed(reterr, -ENOMEM, "cannot take up a key");
-	}
-	*ret = key;
-	return 0;
-}
-
-int signing_key_generate(struct signing_key **ret, struct failure *reterr)
-{
-	EVP_PKEY *pkey = EVP_EC_gen(CURVE);
-
-	assert(ret);
-	if (!pkey) {
-		ERR_clear_error();
-		return failed(reterr, -EIO, "cannot make a key");
-	}
-	return wrap(pkey, ret, reterr);
-}
-
-static bool is_of_curve(const EVP_PKEY *pkey)
-{
-	char name[32] = "";
-
-	return EVP_PKEY_is_a(pkey, "EC") &&
-	       EVP_PKEY_get_group_name(pkey, name, sizeof(name), NULL) == 1 &&
-	       strcmp(name, CURVE) == 0;
-}
-
-/* No passphrase is asked for. */
-static int no_passphrase(char *buffer, int size, int writing, void *userdata)
-{
-	return -1;
-}
-
-/* NULL: it is no key of that half and curve, or there is no memory. */
-static EVP_PKEY *parse(const char *pem, bool is_private)
-{
-	cleanup_bio BIO *bio = BIO_new_mem_buf(pem, -1);
-	EVP_PKEY *pkey = NULL;
-
-	if (bio && is_private)
-		pkey = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
-	else if (bio)
-		pkey = PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
-	ERR_clear_error();
-	if (pkey && is_of_curve(pkey))
-		return pkey;
-	EVP_PKEY_free(pkey);
-	return NULL;
-}
-
-int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret,
-		      struct failure *reterr)
-{
-	EVP_PKEY *pkey = parse(pem, is_private);
-
-	assert(pem && ret);
-	if (!pkey)
-		return failed_plain(reterr, -EINVAL, "it is not a %s key of the curve P-256 in PEM",
-				    is_private ? "private" : "public");
-	return wrap(pkey, ret, reterr);
-}
-
-int signing_key_keep(const char *pem, bool is_private, struct signing_key **ret,
-		     struct failure *reterr)
-{
-	struct signing_key *key = new_key(NULL);
-
-	assert(pem && ret);
-	if (!key || !(key->pem = strdup(pem))) {
-		(void) signing_key_free(key);
-		return failed(reterr, -ENOMEM, "cannot keep a key");
-	}
-	key->is_private = is_private;
-	*ret = key;
-	return 0;
-}
-
-/* NULL: no memory to parse it; it is tried again. */
-static EVP_PKEY *ready(const struct signing_key *shared)
-{
-	struct signing_key *key = (struct signing_key *) (uintptr_t) shared;
-	EVP_PKEY *pkey;
-
-	(void) pthread_mutex_lock(&key->mutex);
-	if (key->pem) {
-		EVP_PKEY_free(key->key);
-		key->key = parse(key->pem, key->is_private);
-		if (key->key && name_key(key) == 0)
-			key->pem = secret_text_free(key->pem);
-	}
-	pkey = key->pem ? NULL : key->key;
-	(void) pthread_mutex_unlock(&key->mutex);
-	return pkey;
-}
-
-char *signing_key_print(const struct signing_key *key, bool is_private)
-{
-	cleanup_bio BIO *bio = BIO_new(is_private ? BIO_s_secmem() : BIO_s_mem());
-	EVP_PKEY *pkey = ready(key);
-	char *bytes, *text = NULL;
-	long length;
-	int r = 0;
-
-	assert(key);
-	if (pkey && bio && is_private)
-		r = PEM_write_bio_PKCS8PrivateKey(bio, pkey, NULL, NULL, 0, NULL, NULL);
-	else if (pkey && bio)
-		r = PEM_write_bio_PUBKEY(bio, pkey);
-	ERR_clear_error();
-	if (r != 1)
-		return NULL;
-	length = BIO_get_mem_data(bio, &bytes);
-	text = strndup(bytes, (size_t) length);
-	OPENSSL_cleanse(bytes, (size_t) length);
-	return text;
-}
 
 struct signing_key *signing_key_free(struct signing_key *key)
 {
 	if (!key)
 		return NULL;
-	EVP_PKEY_free(key->key);
+	gnutls_privkey_deinit(key->private_half);
+	gnutls_pubkey_deinit(key->public_half);
 	(void) secret_text_free(key->pem);
 	(void) pthread_mutex_destroy(&key->mutex);
 	free(key);
 	return NULL;
 }
 
+static struct signing_key *new_key(bool is_private)
+{
+	struct signing_key *key = calloc(1, sizeof(*key));
+
+	if (!key)
+		return NULL;
+	(void) pthread_mutex_init(&key->mutex, NULL);
+	key->is_private = is_private;
+	return key;
+}
+
+/* The halves, empty; what an earlier try left goes. */
+static bool make_halves(struct signing_key *key)
+{
+	gnutls_privkey_deinit(key->private_half);
+	gnutls_pubkey_deinit(key->public_half);
+	key->private_half = NULL;
+	key->public_half = NULL;
+	return (!key->is_private || gnutls_privkey_init(&key->private_half) == 0) &&
+	       gnutls_pubkey_init(&key->public_half) == 0;
+}
+
+/* Of a private half the public one. Its name is as Kubernetes': of the public key as it stands in a
+ * certificate. False: it is of another kind or curve, or there is no memory. */
+static bool complete(struct signing_key *key)
+{
+	unsigned char digest[DIGEST_BYTES];
+	size_t length = sizeof(digest);
+	gnutls_ecc_curve_t curve;
+
+	if (key->private_half &&
+	    gnutls_pubkey_import_privkey(key->public_half, key->private_half, 0, 0) < 0)
+		return false;
+	if (gnutls_pubkey_export_ecc_raw2(key->public_half, &curve, NULL, NULL, 0) < 0 ||
+	    curve != GNUTLS_ECC_CURVE_SECP256R1 ||
+	    gnutls_pubkey_get_key_id(key->public_half, GNUTLS_KEYID_USE_SHA256, digest, &length) <
+		    0)
+		return false;
+	(void) base64url_encode(digest, sizeof(digest), key->id);
+	return true;
+}
+
+/* No passphrase is asked for. False: it is no key of that half and curve, or there is no memory. */
+static bool parse(struct signing_key *key, const char *pem)
+{
+	const gnutls_datum_t text = borrow(pem, strlen(pem));
+	int code = GNUTLS_E_MEMORY_ERROR;
+
+	if (make_halves(key))
+		code = key->is_private
+			       ? gnutls_privkey_import_x509_raw(key->private_half, &text,
+								GNUTLS_X509_FMT_PEM, NULL, 0)
+			       : gnutls_pubkey_import(key->public_half, &text, GNUTLS_X509_FMT_PEM);
+	return code >= 0 && complete(key);
+}
+
+int signing_key_generate(struct signing_key **ret, struct failure *reterr)
+{
+	struct signing_key *key = new_key(true);
+
+	assert(ret);
+	if (!key || !make_halves(key) ||
+	    gnutls_privkey_generate(key->private_half, GNUTLS_PK_ECDSA,
+				    GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0) < 0 ||
+	    !complete(key)) {
+		(void) signing_key_free(key);
+		return failed(reterr, -EIO, "cannot make a key");
+	}
+	*ret = key;
+	return 0;
+}
+
+int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret,
+		      struct failure *reterr)
+{
+	struct signing_key *key = new_key(is_private);
+
+	assert(pem && ret);
+	if (!key)
+		return failed(reterr, -ENOMEM, "cannot take up a key");
+	if (!parse(key, pem)) {
+		(void) signing_key_free(key);
+		return failed_plain(reterr, -EINVAL, "it is not a %s key of the curve P-256 in PEM",
+				    is_private ? "private" : "public");
+	}
+	*ret = key;
+	return 0;
+}
+
+int signing_key_keep(const char *pem, bool is_private, struct signing_key **ret,
+		     struct failure *reterr)
+{
+	struct signing_key *key = new_key(is_private);
+
+	assert(pem && ret);
+	if (!key || !(key->pem = strdup(pem))) {
+		(void) signing_key_free(key);
+		return failed(reterr, -ENOMEM, "cannot keep a key");
+	}
+	*ret = key;
+	return 0;
+}
+
+/* False: no memory to parse it; it is tried again. */
+static bool is_ready(const struct signing_key *shared)
+{
+	struct signing_key *key = (struct signing_key *) (uintptr_t) shared;
+	bool is;
+
+	(void) pthread_mutex_lock(&key->mutex);
+	if (key->pem && parse(key, key->pem))
+		key->pem = secret_text_free(key->pem);
+	is = !key->pem;
+	(void) pthread_mutex_unlock(&key->mutex);
+	return is;
+}
+
+static int export_private(const struct signing_key *key, gnutls_datum_t *ret)
+{
+	gnutls_x509_privkey_t half;
+	int code = gnutls_privkey_export_x509(key->private_half, &half);
+
+	if (code < 0)
+		return code;
+	code = gnutls_x509_privkey_export2_pkcs8(half, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN,
+						 ret);
+	gnutls_x509_privkey_deinit(half);
+	return code;
+}
+
+char *signing_key_print(const struct signing_key *key, bool is_private)
+{
+	cleanup_datum gnutls_datum_t pem = { .data = NULL };
+	char *text;
+
+	assert(key && (!is_private || key->is_private));
+	if (!is_ready(key) ||
+	    (is_private ? export_private(key, &pem)
+			: gnutls_pubkey_export2(key->public_half, GNUTLS_X509_FMT_PEM, &pem)) < 0)
+		return NULL;
+	text = strndup((const char *) pem.data, pem.size);
+	gnutls_memset(pem.data, 0, pem.size);
+	return text;
+}
+
 const char *signing_key_id(const struct signing_key *key)
 {
-	return ready(key) ? key->id : "";
+	return is_ready(key) ? key->id : "";
 }
 
 /* ---- signatures ---- */
 
-static int to_numbers(const unsigned char *der, size_t length,
-		      unsigned char ret[static SIGNATURE_BYTES])
-{
-	cleanup_signature ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &der, (long) length);
-
-	if (!signature || BN_bn2binpad(ECDSA_SIG_get0_r(signature), ret, COORDINATE_BYTES) < 0 ||
-	    BN_bn2binpad(ECDSA_SIG_get0_s(signature), ret + COORDINATE_BYTES, COORDINATE_BYTES) < 0)
-		return -EIO;
-	return 0;
-}
-
 int signing_key_sign(const struct signing_key *key, const void *bytes, size_t length,
 		     unsigned char ret[static SIGNATURE_BYTES], struct failure *reterr)
 {
-	cleanup_context EVP_MD_CTX *context = EVP_MD_CTX_new();
-	EVP_PKEY *pkey = ready(key);
-	unsigned char der[2 * SIGNATURE_BYTES];
-	size_t der_length = sizeof(der);
+	cleanup_datum gnutls_datum_t der = { .data = NULL }, r = { .data = NULL },
+				     s = { .data = NULL };
+	const gnutls_datum_t text = borrow(bytes, length);
 
-	assert(key && bytes);
-	if (!pkey || !context || EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, pkey) != 1 ||
-	    EVP_DigestSign(context, der, &der_length, bytes, length) != 1 ||
-	    to_numbers(der, der_length, ret) < 0) {
-		ERR_clear_error();
+	assert(key && bytes && key->is_private);
+	if (!is_ready(key) ||
+	    gnutls_privkey_sign_data2(key->private_half, GNUTLS_SIGN_ECDSA_SHA256, 0, &text, &der) <
+		    0 ||
+	    gnutls_decode_rs_value(&der, &r, &s) < 0 || to_number(&r, ret) < 0 ||
+	    to_number(&s, ret + NUMBER_BYTES) < 0)
 		return failed(reterr, -EIO, "cannot sign a token");
-	}
 	return 0;
-}
-
-/* DER of the two numbers; to be freed. NULL: no memory. */
-static unsigned char *to_der(const unsigned char *numbers, int *ret_length)
-{
-	cleanup_signature ECDSA_SIG *signature = ECDSA_SIG_new();
-	BIGNUM *r = BN_bin2bn(numbers, COORDINATE_BYTES, NULL);
-	BIGNUM *s = BN_bin2bn(numbers + COORDINATE_BYTES, COORDINATE_BYTES, NULL);
-	unsigned char *der = NULL;
-
-	if (!signature || !r || !s || ECDSA_SIG_set0(signature, r, s) != 1) {
-		BN_free(r);
-		BN_free(s);
-		return NULL;
-	}
-	*ret_length = i2d_ECDSA_SIG(signature, &der);
-	return *ret_length > 0 ? der : NULL;
 }
 
 bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length,
 			const unsigned char signature[static SIGNATURE_BYTES])
 {
-	cleanup_context EVP_MD_CTX *context = EVP_MD_CTX_new();
-	EVP_PKEY *pkey = ready(key);
-	int der_length = 0;
-	unsigned char *der = to_der(signature, &der_length);
-	bool good;
+	const gnutls_datum_t r = of_number(signature), s = of_number(signature + NUMBER_BYTES);
+	const gnutls_datum_t text = borrow(bytes, length);
+	cleanup_datum gnutls_datum_t der = { .data = NULL };
 
 	assert(key && bytes);
-	good = pkey && context && der &&
-	       EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, pkey) == 1 &&
-	       EVP_DigestVerify(context, der, (size_t) der_length, bytes, length) == 1;
-	OPENSSL_free(der);
-	ERR_clear_error();
-	return good;
+	return is_ready(key) && gnutls_encode_rs_value(&der, &r, &s) == 0 &&
+	       gnutls_pubkey_verify_data2(key->public_half, GNUTLS_SIGN_ECDSA_SHA256, 0, &text,
+					  &der) >= 0;
 }
 
 /* ---- for others to check ---- */
 
+static bool set_coordinate(struct cJSON *tree, const char *name, const gnutls_datum_t *value)
+{
+	unsigned char number[NUMBER_BYTES];
+	char text[BASE64URL_BYTES(NUMBER_BYTES)];
+
+	if (to_number(value, number) < 0)
+		return false;
+	(void) base64url_encode(number, sizeof(number), text);
+	return json_set_string(tree, name, text) == 0;
+}
+
 struct cJSON *signing_key_jwk(const struct signing_key *key)
 {
-	unsigned char point[POINT_BYTES];
-	char x[BASE64URL_BYTES(COORDINATE_BYTES)], y[BASE64URL_BYTES(COORDINATE_BYTES)];
-	EVP_PKEY *pkey = ready(key);
-	size_t length = 0;
-	struct cJSON *tree;
+	cleanup_datum gnutls_datum_t x = { .data = NULL }, y = { .data = NULL };
+	cleanup_json struct cJSON *tree = NULL;
 
 	assert(key);
-	if (!pkey ||
-	    EVP_PKEY_get_octet_string_param(pkey, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof(point),
-					    &length) != 1 ||
-	    length != sizeof(point) || point[0] != POINT_CONVERSION_UNCOMPRESSED) {
-		ERR_clear_error();
+	if (!is_ready(key) || gnutls_pubkey_export_ecc_raw2(key->public_half, NULL, &x, &y, 0) < 0)
 		return NULL;
-	}
-	(void) base64url_encode(point + 1, COORDINATE_BYTES, x);
-	(void) base64url_encode(point + 1 + COORDINATE_BYTES, COORDINATE_BYTES, y);
 	tree = json_new_object();
 	(void) json_set_string(tree, "use", "sig");
 	(void) json_set_string(tree, "kty", "EC");
 	(void) json_set_string(tree, "kid", key->id);
 	(void) json_set_string(tree, "crv", "P-256");
 	(void) json_set_string(tree, "alg", "ES256");
-	(void) json_set_string(tree, "x", x);
-	(void) json_set_string(tree, "y", y);
-	return tree;
+	if (!set_coordinate(tree, "x", &x) || !set_coordinate(tree, "y", &y))
+		return NULL;
+	return TAKE_PTR(tree);
 }

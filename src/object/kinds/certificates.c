@@ -9,9 +9,7 @@
 #include "object/json/base64.h"
 
 #include <assert.h>
-#include <openssl/err.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
+#include <gnutls/x509.h>
 #include <string.h>
 
 #define BEGIN  "-----BEGIN "
@@ -63,17 +61,19 @@ static int next_block(const char **at, struct block *ret)
 	return 1;
 }
 
-static X509 *read_x509(const struct certificate *certificate)
+/* NULL: it is no certificate, or there is no memory. */
+static gnutls_x509_crt_t read_x509(const struct certificate *certificate)
 {
-	const unsigned char *at = (const unsigned char *) certificate->der, *begin = at;
-	X509 *x509 = d2i_X509(NULL, &at, (long) certificate->length);
+	const gnutls_datum_t der = { .data = (unsigned char *) certificate->der,
+				     .size = (unsigned int) certificate->length };
+	gnutls_x509_crt_t x509;
 
-	ERR_clear_error();
-	if (x509 && (size_t) (at - begin) != certificate->length) {
-		X509_free(x509);
+	if (gnutls_x509_crt_init(&x509) < 0)
 		return NULL;
-	}
-	return x509;
+	if (gnutls_x509_crt_import(x509, &der, GNUTLS_X509_FMT_DER) == 0)
+		return x509;
+	gnutls_x509_crt_deinit(x509);
+	return NULL;
 }
 
 static int add(struct certificate_list *list, struct certificate *certificate)
@@ -91,7 +91,7 @@ static int add_block(struct certificate_list *list, const struct block *block, s
 {
 	cleanup_free char *body = strndup(block->body, block->body_length);
 	struct certificate certificate = { .der = NULL };
-	X509 *x509;
+	gnutls_x509_crt_t x509;
 	int r;
 
 	if (!body)
@@ -108,7 +108,7 @@ static int add_block(struct certificate_list *list, const struct block *block, s
 		return failed_plain(reterr, r == -ENOMEM ? r : -EINVAL,
 				    "entry %zu does not parse as X.509", entry);
 	}
-	X509_free(x509);
+	gnutls_x509_crt_deinit(x509);
 	r = add(list, &certificate);
 	if (r < 0) {
 		free(certificate.der);
@@ -132,12 +132,25 @@ int certificates_add(struct certificate_list *list, const char *pem, struct fail
 	return r < 0 ? failed_plain(reterr, r, "a PEM block has no end") : 0;
 }
 
+/* Without the extension that says so, a key may be used for anything. */
+static bool may_sign_certificates(gnutls_x509_crt_t x509)
+{
+	unsigned int usage, critical;
+	int code = gnutls_x509_crt_get_key_usage(x509, &usage, &critical);
+
+	return code == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ||
+	       (code == 0 && (usage & GNUTLS_KEY_KEY_CERT_SIGN));
+}
+
 bool certificate_is_authority(const struct certificate *certificate)
 {
-	X509 *x509 = read_x509(certificate);
-	bool is = x509 && X509_check_ca(x509) == 1;
+	gnutls_x509_crt_t x509 = read_x509(certificate);
+	bool is;
 
-	X509_free(x509);
+	if (!x509)
+		return false;
+	is = gnutls_x509_crt_get_ca_status(x509, NULL) > 0 && may_sign_certificates(x509);
+	gnutls_x509_crt_deinit(x509);
 	return is;
 }
 

@@ -3,7 +3,7 @@
  * certificates - ClusterTrustBundles, decoded, and the X.509 authorities that they hold; pure
  *
  * Only blocks of type CERTIFICATE without headers; text between blocks is a comment, as with
- * other readers of such files. X.509 is read by libcrypto.
+ * other readers of such files. X.509 is read by GnuTLS.
  */
 #pragma once
 

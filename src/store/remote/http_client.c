@@ -54,7 +54,7 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata
 	if (sd_event_add_io(client->event, &source, fd, events, socket_ready, client) < 0)
 		return -1;
 	(void) sd_event_source_set_description(source, "kube-apiserver-socket");
-	return curl_multi_assign(client->multi, fd, source) == CURLM_OK ? 0 : -1;
+	return libcurl.multi_assign(client->multi, fd, source) == CURLM_OK ? 0 : -1;
 }
 
 static int timer_elapsed(sd_event_source *source, uint64_t usec, void *userdata)
@@ -81,7 +81,7 @@ static int status_of(const struct http_call *call)
 {
 	long status = 0;
 
-	(void) curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	(void) libcurl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	return (int) status;
 }
 
@@ -95,7 +95,7 @@ static bool is_json(const struct http_call *call)
 {
 	const char *type = NULL;
 
-	(void) curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
+	(void) libcurl.easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
 	return type && strncasecmp(type, "application/json", 16) == 0 &&
 	       strchr("; ", type[16]) != NULL;
 }
@@ -145,15 +145,15 @@ static void hand_on_lines(struct http_call *call)
 static void leave(struct http_call *call)
 {
 	assert(!call->is_over);
-	(void) curl_multi_remove_handle(call->client->multi, call->easy);
+	(void) libcurl.multi_remove_handle(call->client->multi, call->easy);
 	call->is_over = true;
 	call->client->call_count--;
 }
 
 static void call_free(struct http_call *call)
 {
-	curl_easy_cleanup(call->easy);
-	curl_slist_free_all(call->headers);
+	libcurl.easy_cleanup(call->easy);
+	libcurl.slist_free_all(call->headers);
 	free(call->path);
 	free(call->received.bytes);
 	free(call);
@@ -185,7 +185,7 @@ static int error_of(const struct http_call *call, CURLcode code)
 
 	if (call->receive_error)
 		return call->receive_error;
-	(void) curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &system_error);
+	(void) libcurl.easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &system_error);
 	switch (code) {
 	case CURLE_OK:
 		return error_of_whole(call);
@@ -224,7 +224,7 @@ static bool is_multiplexed(const struct http_call *call)
 {
 	long version = 0;
 
-	(void) curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
+	(void) libcurl.easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
 	return version == CURL_HTTP_VERSION_2_0;
 }
 
@@ -232,7 +232,7 @@ static unsigned int retry_after_seconds(const struct http_call *call)
 {
 	curl_off_t seconds = 0;
 
-	(void) curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &seconds);
+	(void) libcurl.easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &seconds);
 	return seconds < HTTP_RETRY_AFTER_SECONDS_MAX ? (unsigned int) seconds
 						      : HTTP_RETRY_AFTER_SECONDS_MAX;
 }
@@ -248,7 +248,7 @@ static void end_call(struct http_call *call, CURLcode code)
 				      .retry_after_seconds = retry_after_seconds(call) };
 	struct failure why = { 0 };
 
-	(void) curl_easy_getinfo(call->easy, CURLINFO_LOCAL_IP, &answer.local_address);
+	(void) libcurl.easy_getinfo(call->easy, CURLINFO_LOCAL_IP, &answer.local_address);
 	if (answer.error) {
 		(void) failed_plain(&why, answer.error, "%s%s: %s", call->client->url, call->path,
 				    words_for(call, answer.error));
@@ -266,14 +266,14 @@ static void turn(struct http_client *client, curl_socket_t fd, int events)
 
 	assert(!client->in_turn);
 	client->in_turn = true;
-	(void) curl_multi_socket_action(client->multi, fd, events, &left);
+	(void) libcurl.multi_socket_action(client->multi, fd, events, &left);
 	DL_FOREACH (client->calls, call)
 		if (!call->is_over && is_stream(call))
 			hand_on_lines(call);
-	while ((message = curl_multi_info_read(client->multi, &left))) {
+	while ((message = libcurl.multi_info_read(client->multi, &left))) {
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		(void) curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		(void) libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
 		end_call(call, message->data.result);
 	}
 	client->in_turn = false;
@@ -306,13 +306,13 @@ int http_client_call(struct http_client *client, const struct http_request *requ
 	if (!call)
 		return -ENOMEM;
 	*call = (struct http_call){ .client = client,
-				    .easy = curl_easy_init(),
+				    .easy = libcurl.easy_init(),
 				    .path = strdup(request->path),
 				    .line = request->line,
 				    .done = request->done,
 				    .userdata = request->userdata };
 	if (!call->easy || !call->path || !http_call_set_up(call, request) ||
-	    curl_multi_add_handle(client->multi, call->easy) != CURLM_OK) {
+	    libcurl.multi_add_handle(client->multi, call->easy) != CURLM_OK) {
 		call_free(call);
 		return -ENOMEM;
 	}
@@ -331,31 +331,31 @@ static int rename_server(struct http_client *client, const char *name)
 {
 	cleanup_free char *connect_to = NULL, *url = NULL;
 	char *scheme = NULL, *host = NULL, *port = NULL, *path = NULL;
-	CURLU *parts = curl_url();
+	CURLU *parts = libcurl.url();
 	int r = -EINVAL;
 
-	if (parts && curl_url_set(parts, CURLUPART_URL, client->url, 0) == CURLUE_OK &&
-	    curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-	    curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-	    curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-	    curl_url_get(parts, CURLUPART_PATH, &path, 0) == CURLUE_OK) {
+	if (parts && libcurl.url_set(parts, CURLUPART_URL, client->url, 0) == CURLUE_OK &&
+	    libcurl.url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	    libcurl.url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+	    libcurl.url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+	    libcurl.url_get(parts, CURLUPART_PATH, &path, 0) == CURLUE_OK) {
 		if (asprintf(&connect_to, "%s:%s:%s:%s", name, port, host, port) < 0)
 			connect_to = NULL;
 		if (asprintf(&url, "%s://%s:%s%s", scheme, name, port,
 			     strcmp(path, "/") == 0 ? "" : path) < 0)
 			url = NULL;
-		client->connect_to = connect_to ? curl_slist_append(NULL, connect_to) : NULL;
+		client->connect_to = connect_to ? libcurl.slist_append(NULL, connect_to) : NULL;
 		r = client->connect_to && url ? 0 : -ENOMEM;
 	}
 	if (r == 0) {
 		free(client->url);
 		client->url = TAKE_PTR(url);
 	}
-	curl_free(scheme);
-	curl_free(host);
-	curl_free(port);
-	curl_free(path);
-	curl_url_cleanup(parts);
+	libcurl.free(scheme);
+	libcurl.free(host);
+	libcurl.free(port);
+	libcurl.free(path);
+	libcurl.url_cleanup(parts);
 	return r;
 }
 
@@ -375,14 +375,14 @@ static int copy_kubeconfig(struct http_client *client, const struct kubeconfig *
 
 static CURLM *make_multi(struct http_client *client)
 {
-	CURLM *multi = curl_multi_init();
+	CURLM *multi = libcurl.multi_init();
 
 	if (!multi)
 		return NULL;
-	(void) curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
-	(void) curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, client);
-	(void) curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer_changed);
-	(void) curl_multi_setopt(multi, CURLMOPT_TIMERDATA, client);
+	(void) libcurl.multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket_changed);
+	(void) libcurl.multi_setopt(multi, CURLMOPT_SOCKETDATA, client);
+	(void) libcurl.multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer_changed);
+	(void) libcurl.multi_setopt(multi, CURLMOPT_TIMERDATA, client);
 	return multi;
 }
 
@@ -408,6 +408,9 @@ int http_client_new(sd_event *event, const struct kubeconfig *kubeconfig, struct
 	int r;
 
 	assert(event && kubeconfig && kubeconfig->server && ret);
+	r = curl_library_load(reterr);
+	if (r < 0)
+		return r;
 	client = calloc(1, sizeof(*client));
 	if (!client)
 		return failed(reterr, -ENOMEM, "server '%s'", kubeconfig->server);
@@ -434,10 +437,10 @@ struct http_client *http_client_free(struct http_client *client)
 		leave(call);
 	free_ended(client);
 	if (client->multi)
-		(void) curl_multi_cleanup(client->multi);
+		(void) libcurl.multi_cleanup(client->multi);
 	(void) sd_event_source_disable_unref(client->timer);
 	(void) sd_event_unref(client->event);
-	curl_slist_free_all(client->connect_to);
+	libcurl.slist_free_all(client->connect_to);
 	client_credentials_done(&client->credentials);
 	free(client->url);
 	free(client->proxy_url);
@@ -466,10 +469,10 @@ void http_client_drop_connections(struct http_client *client)
 	if (!fresh)
 		return; /* as before, then */
 	DL_FOREACH (client->calls, call) {
-		(void) curl_multi_remove_handle(client->multi, call->easy);
+		(void) libcurl.multi_remove_handle(client->multi, call->easy);
 		call->is_dropped = true;
 	}
-	(void) curl_multi_cleanup(client->multi);
+	(void) libcurl.multi_cleanup(client->multi);
 	client->multi = fresh;
 	client->in_turn = true;
 	DL_FOREACH (client->calls, call)

@@ -61,7 +61,9 @@ struct http_request {
  * http_client_new - for the server of a kubeconfig
  * @kubeconfig: copied, what is needed of it
  *
- * Return: 0; -EINVAL the server's URL; -ENOMEM, -EMFILE.
+ * Loads libcurl.
+ *
+ * Return: 0; -EINVAL the server's URL; -ELIBACC there is no libcurl; -ENOMEM, -EMFILE.
  */
 int http_client_new(sd_event *event, const struct kubeconfig *kubeconfig, struct http_client **ret,
 		    struct failure *reterr);

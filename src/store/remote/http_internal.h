@@ -8,8 +8,7 @@
 #include "store/remote/http_client.h"
 
 #include "base/byte_buffer.h"
-
-#include <curl/curl.h>
+#include "store/remote/curl_library.h"
 
 struct http_call {
 	struct http_call *prev, *next;

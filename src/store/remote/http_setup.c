@@ -31,7 +31,7 @@ static bool set_blob(CURL *easy, CURLoption option, const char *text)
 		return true;
 	blob.data = (void *) (uintptr_t) text;
 	blob.len = strlen(text);
-	return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
+	return libcurl.easy_setopt(easy, option, &blob) == CURLE_OK;
 }
 
 static bool set_credentials(CURL *easy, const struct client_credentials *credentials)
@@ -39,13 +39,14 @@ static bool set_credentials(CURL *easy, const struct client_credentials *credent
 	bool ok = true;
 
 	if (credentials->authority) /* and no directory of the system's beside it */
-		ok = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK &&
+		ok = libcurl.easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK &&
 		     set_blob(easy, CURLOPT_CAINFO_BLOB, credentials->authority);
 	ok = ok && set_blob(easy, CURLOPT_SSLCERT_BLOB, credentials->certificate) &&
 	     set_blob(easy, CURLOPT_SSLKEY_BLOB, credentials->key);
 	if (ok && credentials->token)
-		ok = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER) == CURLE_OK &&
-		     curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, credentials->token) == CURLE_OK;
+		ok = libcurl.easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER) == CURLE_OK &&
+		     libcurl.easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, credentials->token) ==
+			     CURLE_OK;
 	return ok;
 }
 
@@ -55,7 +56,7 @@ static bool add_header(struct http_call *call, const char *name, const char *val
 	char text[256];
 
 	(void) snprintf(text, sizeof(text), "%s: %s", name, value);
-	longer = curl_slist_append(call->headers, text);
+	longer = libcurl.slist_append(call->headers, text);
 	if (longer)
 		call->headers = longer;
 	return longer != NULL;
@@ -67,24 +68,24 @@ static void set_transport(const struct http_call *call, const struct http_reques
 	const struct http_client *client = call->client;
 	CURL *easy = call->easy;
 
-	(void) curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	(void) curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_2TLS);
-	(void) curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
-	(void) curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long) HTTP_CONNECT_SECONDS);
-	(void) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) (request->timeout_usec / 1000));
-	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long) HTTP_DEAD_PEER_SECONDS);
-	(void) curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long) HTTP_DEAD_PEER_SECONDS / 3);
-	(void) curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_made);
-	(void) curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_text);
-	(void) curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_call_received);
-	(void) curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-	(void) curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
-	(void) curl_easy_setopt(easy, CURLOPT_USERAGENT, "podvold/" PACKAGE_VERSION);
-	(void) curl_easy_setopt(easy, CURLOPT_CONNECT_TO, client->connect_to);
+	(void) libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	(void) libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	(void) libcurl.easy_setopt(easy, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_2TLS);
+	(void) libcurl.easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+	(void) libcurl.easy_setopt(easy, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2);
+	(void) libcurl.easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+	(void) libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long) HTTP_CONNECT_SECONDS);
+	(void) libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) (request->timeout_usec / 1000));
+	(void) libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	(void) libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long) HTTP_DEAD_PEER_SECONDS);
+	(void) libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long) HTTP_DEAD_PEER_SECONDS / 3);
+	(void) libcurl.easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_made);
+	(void) libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_text);
+	(void) libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_call_received);
+	(void) libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	(void) libcurl.easy_setopt(easy, CURLOPT_PRIVATE, call);
+	(void) libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "podvold/" PACKAGE_VERSION);
+	(void) libcurl.easy_setopt(easy, CURLOPT_CONNECT_TO, client->connect_to);
 }
 
 bool http_call_set_up(struct http_call *call, const struct http_request *request)
@@ -97,17 +98,17 @@ bool http_call_set_up(struct http_call *call, const struct http_request *request
 	if (asprintf(&url, "%s%s", client->url, request->path) < 0)
 		url = NULL;
 	set_transport(call, request);
-	ok = url && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
-	     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK &&
+	ok = url && libcurl.easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
+	     libcurl.easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK &&
 	     set_credentials(easy, &client->credentials) &&
 	     add_header(call, "Accept", "application/json");
 	if (ok && client->proxy_url)
-		ok = curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy_url) == CURLE_OK;
+		ok = libcurl.easy_setopt(easy, CURLOPT_PROXY, client->proxy_url) == CURLE_OK;
 	if (ok && !client->disable_compression)
-		ok = curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip") == CURLE_OK;
+		ok = libcurl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip") == CURLE_OK;
 	if (ok && request->body)
 		ok = add_header(call, "Content-Type", request->content_type) &&
 		     add_header(call, "Expect", "") &&
-		     curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body) == CURLE_OK;
-	return ok && curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK;
+		     libcurl.easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body) == CURLE_OK;
+	return ok && libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers) == CURLE_OK;
 }

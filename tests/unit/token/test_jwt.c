@@ -97,6 +97,55 @@ static void test_a_key_comes_back_from_its_text(void **state)
 	(void) signing_key_free(half);
 }
 
+/* What OpenSSL made: a key, as earlier versions kept it, its name, and two signatures of "words", r
+ * of one and s of the other beginning with a zero. */
+static const char openssl_key[] =
+	"-----BEGIN PRIVATE KEY-----\n"
+	"MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgo+hL0+ga5UR79+u/\n"
+	"+hRBar1DOE61AWhWKOqhh36XmNWhRANCAATKdGN5zQXA0HGIRFmQVDQRNmqg01cb\n"
+	"nlefze78fFzrf8uzk8coMS39/ZcEW5o93pmXdTv/IemqJAFk7jxdGxB6\n"
+	"-----END PRIVATE KEY-----\n";
+static const char openssl_key_id[] = "-wp5IUYwRjSY0pa0wDmafyssQy34CvpSDmM1b7VahbY";
+static const char *const openssl_signatures[] = {
+	"1QOsBON75gCdGwzecerdJzServbNLTfjPR3ww6TZzKIA2jxTRViiYYp0FMeG67lEJdM60vA-XD64ukYWP2k1Kw",
+	"AEifL96DCgl_SbdIn8glzpjpSZtFBpGFldJ0gpGG5Fwbbn--hmXsvK_4Yq5OngaJKxNQMX59YjgAZztivxdQYw",
+};
+
+static void test_a_key_of_openssl(void **state)
+{
+	struct signing_key *key = NULL;
+
+	assert_int_equal(signing_key_parse(openssl_key, true, &key, NULL), 0);
+	assert_string_equal(signing_key_id(key), openssl_key_id);
+	for (size_t i = 0; i < ARRAY_SIZE(openssl_signatures); i++) {
+		const char *text = openssl_signatures[i];
+		unsigned char signature[SIGNATURE_BYTES + 2];
+		size_t length;
+
+		assert_int_equal(base64url_decode(text, strlen(text), signature, &length), 0);
+		assert_int_equal(length, SIGNATURE_BYTES);
+		assert_true(signing_key_verify(key, "words", 5, signature));
+	}
+	(void) signing_key_free(key);
+}
+
+/* One in 256 numbers is a byte shorter. */
+static void test_short_numbers_in_signatures(void **state)
+{
+	struct signing_key *key = new_key();
+	bool short_r = false, short_s = false;
+
+	for (int i = 0; !short_r || !short_s; i++) {
+		unsigned char signature[SIGNATURE_BYTES];
+
+		assert_int_equal(signing_key_sign(key, &i, sizeof(i), signature, NULL), 0);
+		assert_true(signing_key_verify(key, &i, sizeof(i), signature));
+		short_r = short_r || signature[0] == 0;
+		short_s = short_s || signature[SIGNATURE_BYTES / 2] == 0;
+	}
+	(void) signing_key_free(key);
+}
+
 /* A key of another curve: `openssl ecparam -genkey -name secp384r1 | openssl ec -pubout`. */
 static const char other_curve[] =
 	"-----BEGIN PUBLIC KEY-----\n"
@@ -260,6 +309,8 @@ int main(void)
 		cmocka_unit_test(test_base64url),
 		cmocka_unit_test(test_only_one_spelling),
 		cmocka_unit_test(test_a_key_comes_back_from_its_text),
+		cmocka_unit_test(test_a_key_of_openssl),
+		cmocka_unit_test(test_short_numbers_in_signatures),
 		cmocka_unit_test(test_other_keys_are_refused),
 		cmocka_unit_test(test_the_public_half_as_json),
 		cmocka_unit_test(test_a_token_is_read_and_believed),

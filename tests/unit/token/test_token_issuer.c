@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <openssl/pem.h>
+#include <gnutls/abstract.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -42,14 +42,18 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 
 static unsigned int parsed; /* private keys */
 
-EVP_PKEY *__real_PEM_read_bio_PrivateKey(BIO *bio, EVP_PKEY **ret, pem_password_cb *ask,
-					 void *data);
-EVP_PKEY *__wrap_PEM_read_bio_PrivateKey(BIO *bio, EVP_PKEY **ret, pem_password_cb *ask,
-					 void *data);
-EVP_PKEY *__wrap_PEM_read_bio_PrivateKey(BIO *bio, EVP_PKEY **ret, pem_password_cb *ask, void *data)
+int __real_gnutls_privkey_import_x509_raw(gnutls_privkey_t key, const gnutls_datum_t *text,
+					  gnutls_x509_crt_fmt_t format, const char *password,
+					  unsigned int flags);
+int __wrap_gnutls_privkey_import_x509_raw(gnutls_privkey_t key, const gnutls_datum_t *text,
+					  gnutls_x509_crt_fmt_t format, const char *password,
+					  unsigned int flags);
+int __wrap_gnutls_privkey_import_x509_raw(gnutls_privkey_t key, const gnutls_datum_t *text,
+					  gnutls_x509_crt_fmt_t format, const char *password,
+					  unsigned int flags)
 {
 	parsed++;
-	return __real_PEM_read_bio_PrivateKey(bio, ret, ask, data);
+	return __real_gnutls_privkey_import_x509_raw(key, text, format, password, flags);
 }
 
 static void start(int64_t longest, int64_t key_seconds)
