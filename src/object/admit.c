@@ -10,11 +10,12 @@
 #include "base/cleanup.h"
 #include "base/uuid.h"
 #include "object/build.h"
-#include "object/json/json_text.h"
+#include "object/object_text.h"
 #include "object/json/json_tree.h"
 #include "object/kind.h"
 #include "object/kinds.h"
 #include "object/schema/field.h"
+#include "object/object_text.h"
 #include "object/stamp.h"
 #include "object/timestamp.h"
 #include "object/update.h"
@@ -85,31 +86,11 @@ static bool same_members(const struct cJSON *old, const struct cJSON *proposed)
 	return json_count(old) == json_count(proposed);
 }
 
-/* The members of an object that are looked at more than once, by its text. */
-struct parts {
-	struct json_bytes metadata, spec;
-};
-
-static struct parts parts_of(const struct object *object)
-{
-	struct json_text_walk walk;
-	struct parts parts = { 0 };
-
-	json_text_begin(&walk, object->json);
-	while ((parts.metadata.length == 0 || parts.spec.length == 0) && json_text_next(&walk)) {
-		if (json_bytes_are(&walk.key, "metadata"))
-			parts.metadata = walk.value;
-		else if (json_bytes_are(&walk.key, "spec"))
-			parts.spec = walk.value;
-	}
-	return parts;
-}
-
 struct update {
 	const struct object *old, *proposed;
-	struct parts before, now;
-	struct update_member parsed; /* the metadata; of an object without a spec all */
-	bool is_same;                /* but for metadata and status, to the byte */
+	struct json_bytes before, now; /* their spec */
+	struct update_member parsed;   /* the metadata; of an object without a spec all */
+	bool is_same;                  /* but for metadata and status, to the byte */
 };
 
 static void update_done(struct update *update)
@@ -119,7 +100,7 @@ static void update_done(struct update *update)
 
 static bool has_spec(const struct update *update)
 {
-	return update->before.spec.length > 0 || update->now.spec.length > 0;
+	return update->before.length > 0 || update->now.length > 0;
 }
 
 /* Does the update leave the content, whose change raises the generation? Texts of the same members
@@ -127,7 +108,7 @@ static bool has_spec(const struct update *update)
 static int keeps_content(struct update *update)
 {
 	cleanup_update_member struct update_member pair = { 0 };
-	size_t before = update->before.spec.length, now = update->now.spec.length;
+	size_t before = update->before.length, now = update->now.length;
 	int r = 0;
 
 	if (has_spec(update) && (update->is_same || before != now))
@@ -192,12 +173,14 @@ static bool check_spec(const struct object *old, const struct object *proposed,
  * texts tell. */
 static bool check_metadata(struct update *update, struct violations *found)
 {
+	const struct json_bytes was = object_metadata_text(update->old);
+	const struct json_bytes is = object_metadata_text(update->proposed);
 	const struct update_member *parsed = &update->parsed;
 	const struct cJSON *before, *now;
 	const struct field *metadata;
 	int r;
 
-	if (json_bytes_equal(&update->before.metadata, &update->now.metadata))
+	if (json_bytes_equal(&was, &is))
 		return true;
 	r = update_member_init(&update->parsed, update->old, update->proposed,
 			       has_spec(update) ? "metadata" : NULL);
@@ -236,8 +219,8 @@ static int admit_update(const struct admission *admission, const struct object *
 	struct object_stamp stamp = stamp_of(old, admission->resource_version);
 	cleanup(update_done) struct update update = { .old = old,
 						      .proposed = proposed,
-						      .before = parts_of(old),
-						      .now = parts_of(proposed),
+						      .before = object_spec_text(old),
+						      .now = object_spec_text(proposed),
 						      .is_same = object_content_is_same(old,
 											proposed) };
 	struct violations found;
@@ -247,7 +230,7 @@ static int admit_update(const struct admission *admission, const struct object *
 	found.is_secret = kind_row(old->kind)->secret;
 	if (!check_update(admission, &update, &found))
 		return violations_to_failure(&found, reterr);
-	if (old->meta.deletes && !stamp_has_finalizers(proposed->json)) {
+	if (old->meta.deletes && !stamp_has_finalizers(proposed)) {
 		*ret = NULL; /* the last one that held it back is gone */
 		return 0;
 	}
@@ -266,7 +249,7 @@ static int admit_delete(const struct admission *admission, const struct object *
 	const struct object *old = admission->old;
 	struct object_stamp stamp = stamp_of(old, admission->resource_version);
 
-	if (!stamp_has_finalizers(old->json)) {
+	if (!stamp_has_finalizers(old)) {
 		*ret = NULL;
 		return 0;
 	}

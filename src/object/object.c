@@ -12,11 +12,11 @@
 #include "object/admit.h"
 #include "object/build.h"
 #include "object/json/arena.h"
-#include "object/json/json_text.h"
 #include "object/json/json_tree.h"
 #include "object/json/text_buffer.h"
 #include "object/kind.h"
 #include "object/metadata.h"
+#include "object/printed.h"
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
 #include "object/schema/violation.h"
@@ -47,7 +47,6 @@ struct shared_object {
 static atomic_uint decoded_bytes[KIND_COUNT];
 
 enum {
-	PRINTED_BYTES = 8192,     /* on the stack; larger texts are printed on the heap */
 	DECODED_BYTES_MAX = 2048, /* what one large object may cost the next, small one */
 	STAMP_BYTES = 64,         /* a uid, and when it is to be deleted */
 };
@@ -149,9 +148,10 @@ static bool complete(const struct kind_row *row, struct cJSON *tree, struct viol
 }
 
 /* With room for what is to be decoded; NULL: no memory. */
-static struct shared_object *new_shared(enum object_kind kind, const struct text_buffer *text,
+static struct shared_object *new_shared(enum object_kind kind, const struct printed *printed,
 					bool is_proposal)
 {
+	const struct text_buffer *text = &printed->text;
 	size_t room = atomic_load_explicit(&decoded_bytes[kind], memory_order_relaxed);
 	char *apart = is_proposal ? malloc(text->used + 1) : NULL, *json;
 	struct shared_object *made = NULL;
@@ -171,6 +171,10 @@ static struct shared_object *new_shared(enum object_kind kind, const struct text
 	made->object.kind = kind;
 	made->object.json = json;
 	made->object.json_length = text->used;
+	made->object.metadata = printed->metadata;
+	made->object.spec = printed->spec;
+	if (printed->metadata.length == 0)
+		object_find_members(&made->object);
 	arena_init_with(&made->arena, made->bytes, room);
 	atomic_init(&made->references, 1);
 	return made;
@@ -212,16 +216,16 @@ static int check_text(const struct text_buffer *text, struct failure *reterr)
 }
 
 static int build(const struct kind_row *row, const struct cJSON *tree,
-		 const struct text_buffer *text, bool is_proposal, const struct object **ret,
+		 const struct printed *printed, bool is_proposal, const struct object **ret,
 		 struct failure *reterr)
 {
 	struct shared_object *made;
 	int r;
 
-	r = check_text(text, reterr);
+	r = check_text(&printed->text, reterr);
 	if (r < 0)
 		return r;
-	made = new_shared(row->kind, text, is_proposal);
+	made = new_shared(row->kind, printed, is_proposal);
 	if (!made)
 		return failed(reterr, -ENOMEM, "cannot make an object");
 	r = decode(row, tree, made, reterr);
@@ -236,13 +240,13 @@ static int build(const struct kind_row *row, const struct cJSON *tree,
 static int print_and_build(const struct kind_row *row, const struct cJSON *tree, bool is_proposal,
 			   const struct object **ret, struct failure *reterr)
 {
-	char array[PRINTED_BYTES];
-	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
+	struct printed printed;
 	int r;
 
-	json_print_into(&text, tree);
-	r = build(row, tree, &text, is_proposal, ret, reterr);
-	text_buffer_done(&text);
+	printed_init(&printed);
+	printed_object(&printed, tree);
+	r = build(row, tree, &printed, is_proposal, ret, reterr);
+	printed_done(&printed);
 	return r;
 }
 
@@ -289,9 +293,8 @@ static int from_checked_tree(const struct kind_row *row, struct cJSON *tree,
 int object_of_document(struct cJSON *tree, const struct document_edit *edit, size_t index,
 		       const struct object **ret, struct failure *reterr)
 {
-	char array[PRINTED_BYTES];
-	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
 	struct violations found;
+	struct printed printed;
 	const struct kind_row *row;
 	bool is_creatable;
 	int r = complete_tree(tree, &found, &row, reterr);
@@ -299,11 +302,13 @@ int object_of_document(struct cJSON *tree, const struct document_edit *edit, siz
 	if (r < 0)
 		return r;
 	is_creatable = admit_check_created(row->kind, FIELD_ROOT(tree, &found));
-	json_print_into(&text, tree);
-	r = check_text(&text, reterr);
-	if (r == 0 && edit->edit(tree, text.bytes, text.used, index, edit->userdata) < 0)
+	printed_init(&printed);
+	json_print_into(&printed.text, tree);
+	r = check_text(&printed.text, reterr);
+	if (r == 0 &&
+	    edit->edit(tree, printed.text.bytes, printed.text.used, index, edit->userdata) < 0)
 		r = failed(reterr, -ENOMEM, "cannot make an object");
-	text_buffer_done(&text);
+	printed_done(&printed);
 	if (r == 0)
 		r = from_checked_tree(row, tree, ret, reterr);
 	if (r == 0)
@@ -351,9 +356,22 @@ static void note_stamp(struct shared_object *shared, const struct object_stamp *
 		row->note_protection(object, stamp->has_finalizer);
 }
 
-static int put_stamped(struct shared_object *shared, const struct text_buffer *text,
+/* With another metadata than before, and nothing else changed. */
+static void note_stamped(const struct object *from, struct printed *printed)
+{
+	uint32_t grown = (uint32_t) (printed->text.used - from->json_length);
+
+	printed->metadata = from->metadata;
+	printed->metadata.length += grown;
+	printed->spec = from->spec;
+	if (from->spec.at > from->metadata.at)
+		printed->spec.at += grown;
+}
+
+static int put_stamped(struct shared_object *shared, const struct printed *printed,
 		       const struct object_stamp *stamp, struct failure *reterr)
 {
+	const struct text_buffer *text = &printed->text;
 	struct object *object = &shared->object;
 	char *json = malloc(text->used + 1);
 
@@ -364,6 +382,8 @@ static int put_stamped(struct shared_object *shared, const struct text_buffer *t
 	free(shared->apart);
 	object->json = shared->apart = json;
 	object->json_length = text->used;
+	object->metadata = printed->metadata;
+	object->spec = printed->spec;
 	shared->is_handed_over = shared->is_creatable = false;
 	json_free(object->tree);
 	object->tree = NULL;
@@ -373,15 +393,15 @@ static int put_stamped(struct shared_object *shared, const struct text_buffer *t
 }
 
 /* Another object with the stamped text, decoded from the tree of a proposal that others hold. */
-static int build_stamped(const struct object *from, const struct text_buffer *text,
+static int build_stamped(const struct object *from, const struct printed *printed,
 			 const struct object_stamp *stamp, const struct object **ret,
 			 struct failure *reterr)
 {
 	int r;
 
 	if (!from->tree)
-		return object_parse_own(text->bytes, text->used, ret, reterr);
-	r = build(kind_row(from->kind), from->tree, text, true, ret, reterr);
+		return object_parse_own(printed->text.bytes, printed->text.used, ret, reterr);
+	r = build(kind_row(from->kind), from->tree, printed, true, ret, reterr);
 	if (r == 0)
 		note_stamp(shared(*ret), stamp);
 	return r;
@@ -394,18 +414,19 @@ int object_stamped(const struct object *from, struct object_stamp *stamp, const 
 	bool becomes =
 		own->apart && (own->is_handed_over ||
 			       atomic_load_explicit(&own->references, memory_order_acquire) == 1);
-	char array[PRINTED_BYTES];
-	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
+	struct printed printed;
 	int r;
 
+	printed_init(&printed);
 	stamp->finalizer = kind_row(from->kind)->protection_finalizer;
-	stamp_print(&text, from->json, from->json_length, stamp);
-	r = check_text(&text, reterr);
+	stamp_print(&printed.text, from, stamp);
+	note_stamped(from, &printed);
+	r = check_text(&printed.text, reterr);
 	if (r == 0 && !becomes)
-		r = build_stamped(from, &text, stamp, ret, reterr);
+		r = build_stamped(from, &printed, stamp, ret, reterr);
 	else if (r == 0)
-		r = put_stamped(own, &text, stamp, reterr);
-	text_buffer_done(&text);
+		r = put_stamped(own, &printed, stamp, reterr);
+	printed_done(&printed);
 	if (r == 0 && becomes)
 		*ret = object_ref(from);
 	return r;
@@ -459,8 +480,8 @@ int object_parse_json(const char *text, size_t length, const struct object **ret
 int object_parse_own(const char *text, size_t length, const struct object **ret,
 		     struct failure *reterr)
 {
-	const struct text_buffer bytes = { .bytes = (char *) (uintptr_t) text, .used = length };
 	cleanup_json struct cJSON *tree = NULL;
+	struct printed printed;
 	const struct kind_row *row;
 	int r;
 
@@ -468,7 +489,11 @@ int object_parse_own(const char *text, size_t length, const struct object **ret,
 	r = parse(text, length, true, &tree, reterr);
 	if (r == 0)
 		r = find_kind(tree, &row, reterr);
-	return r < 0 ? r : build(row, tree, &bytes, false, ret, reterr);
+	if (r < 0)
+		return r;
+	printed_init(&printed);
+	printed.text = (struct text_buffer){ .bytes = (char *) (uintptr_t) text, .used = length };
+	return build(row, tree, &printed, false, ret, reterr);
 }
 
 int object_violations(const struct cJSON *tree, struct violations *ret)
@@ -495,54 +520,6 @@ int object_update_violations(const struct object *old, const struct object *new_
 	if (!object_content_is_same(old, new_object))
 		(void) update_check(old, new_object, ret);
 	return ret->error;
-}
-
-struct cJSON *object_tree(const struct object *object)
-{
-	struct cJSON *tree = NULL;
-
-	assert(object);
-	if (object->tree)
-		return json_copy(object->tree);
-	(void) parse(object->json, object->json_length, true, &tree, NULL);
-	return tree; /* our own bytes: only memory can be missing */
-}
-
-int object_member(const struct object *object, const char *key, struct cJSON **own,
-		  const struct cJSON **ret)
-{
-	struct json_bytes text;
-	int r = 0;
-
-	assert(!*own);
-	if (object->tree) {
-		*ret = key ? json_get(object->tree, key) : object->tree;
-		return 0;
-	}
-	text = key ? json_text_member(object->json, key)
-		   : (struct json_bytes){ object->json, object->json_length };
-	if (text.length > 0)
-		r = parse(text.start, text.length, true, own, NULL);
-	*ret = *own;
-	return r;
-}
-
-int object_copy_member(const struct object *object, const char *member, const char *key,
-		       struct cJSON **ret)
-{
-	const struct cJSON *item;
-	struct json_bytes text;
-
-	*ret = NULL;
-	if (object->tree) {
-		item = json_get(json_get(object->tree, member), key);
-		*ret = json_copy(item);
-		return item && !*ret ? -ENOMEM : 0;
-	}
-	text = json_text_member(object->json, member);
-	if (text.length > 0)
-		text = json_text_member(text.start, key);
-	return text.length > 0 ? parse(text.start, text.length, true, ret, NULL) : 0;
 }
 
 static int edit_object(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),

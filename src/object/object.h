@@ -62,13 +62,18 @@ struct object_meta {
 	bool deletes; /* deletion_timestamp is set */
 };
 
+struct object_span {
+	uint32_t at, length; /* in an object's text; length 0: there is no such member */
+};
+
 struct object {
 	enum object_kind kind;
+	struct object_span metadata, spec; /* see object_text.h */
 	struct object_meta meta;
 	const char *json; /* canonical bytes, NUL-terminated */
 	size_t json_length;
-	struct cJSON
-		*tree; /* the same, of a proposal until it is admitted; object/'s own; or NULL */
+	/* The same, of a proposal until it is admitted; object/'s own; or NULL. */
+	struct cJSON *tree;
 	/* The member named by kind; decoded, defaults applied. Borrowed: lives as long as the
 	 * object. NULL for kinds that nothing here acts upon: their JSON is all there is. */
 	union {
@@ -150,11 +155,6 @@ void object_hand_over(const struct object *object);
 /* The same object with another metadata.resourceVersion. Return: as object_edit(). */
 int object_with_version(const struct object *object, uint64_t resource_version,
 			const struct object **ret, struct failure *reterr);
-
-/* A member of a member, as "spec.capacity", to be freed; NULL: there is none. Return: 0; -ENOMEM.
- */
-int object_copy_member(const struct object *object, const char *member, const char *key,
-		       struct cJSON **ret);
 
 /* The object's JSON as a tree again; NULL: no memory. Freed with json_free(). */
 struct cJSON *object_tree(const struct object *object);

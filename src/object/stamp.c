@@ -4,7 +4,7 @@
  */
 #include "object/stamp.h"
 
-#include "object/json/json_text.h"
+#include "object/object_text.h"
 #include "object/timestamp.h"
 
 #include <assert.h>
@@ -22,16 +22,20 @@ static struct json_bytes list_of(struct json_bytes value)
  */
 static bool has(const struct json_bytes *list, const char *finalizer)
 {
-	char quoted[128];
-	int length = snprintf(quoted, sizeof(quoted), "\"%s\"", finalizer);
+	char quoted[128] = "\"";
+	size_t length = strlen(finalizer);
 
-	assert(length > 0 && (size_t) length < sizeof(quoted));
-	return list->length > 0 && memmem(list->start, list->length, quoted, (size_t) length);
+	assert(length + strlen("\"\"") <= sizeof(quoted));
+	if (list->length == 0)
+		return false;
+	memcpy(quoted + 1, finalizer, length);
+	quoted[length + 1] = '"';
+	return memmem(list->start, list->length, quoted, length + 2) != NULL;
 }
 
-bool stamp_has_finalizers(const char *json)
+bool stamp_has_finalizers(const struct object *object)
 {
-	const struct json_bytes metadata = json_text_member(json, "metadata");
+	const struct json_bytes metadata = object_metadata_text(object);
 
 	return metadata.length > 0 &&
 	       list_of(json_text_member(metadata.start, "finalizers")).length > 0;
@@ -39,18 +43,11 @@ bool stamp_has_finalizers(const char *json)
 
 static bool is_stamped(const struct json_bytes *key)
 {
-	static const char *const stamped[] = { "uid",
-					       "resourceVersion",
-					       "generation",
-					       "creationTimestamp",
-					       "deletionTimestamp",
-					       "deletionGracePeriodSeconds",
-					       "finalizers" };
-
-	for (size_t i = 0; i < sizeof(stamped) / sizeof(stamped[0]); i++)
-		if (json_bytes_are(key, stamped[i]))
-			return true;
-	return false;
+	return json_bytes_are(key, "uid") || json_bytes_are(key, "resourceVersion") ||
+	       json_bytes_are(key, "generation") || json_bytes_are(key, "creationTimestamp") ||
+	       json_bytes_are(key, "deletionTimestamp") ||
+	       json_bytes_are(key, "deletionGracePeriodSeconds") ||
+	       json_bytes_are(key, "finalizers");
 }
 
 static void put(struct text_buffer *buffer, const char *text)
@@ -119,11 +116,11 @@ static void put_finalizers(struct text_buffer *buffer, const struct json_bytes *
 	put(buffer, "]");
 }
 
-void stamp_print(struct text_buffer *buffer, const char *json, size_t json_length,
+void stamp_print(struct text_buffer *buffer, const struct object *object,
 		 struct object_stamp *stamp)
 {
-	const struct json_bytes metadata = json_text_member(json, "metadata");
-	const char *behind = metadata.start + metadata.length;
+	const struct json_bytes metadata = object_metadata_text(object);
+	const char *json = object->json, *behind = metadata.start + metadata.length;
 	struct json_bytes finalizers;
 
 	assert(metadata.length > 0); /* each has a name */
@@ -143,5 +140,5 @@ void stamp_print(struct text_buffer *buffer, const char *json, size_t json_lengt
 	}
 	put_finalizers(buffer, &finalizers, stamp);
 	put(buffer, "}");
-	text_buffer_put(buffer, behind, (size_t) (json + json_length - behind));
+	text_buffer_put(buffer, behind, (size_t) (json + object->json_length - behind));
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "object/json/text_buffer.h"
+#include "object/object.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +24,8 @@ struct object_stamp {
 
 /* Behind what the buffer has: an object with such metadata. The store's members come last and
  * always in this order, so that an unchanged object keeps its bytes; other finalizers stay. */
-void stamp_print(struct text_buffer *buffer, const char *json, size_t json_length,
+void stamp_print(struct text_buffer *buffer, const struct object *object,
 		 struct object_stamp *stamp);
 
-/* Has an object by its text any finalizer? */
-bool stamp_has_finalizers(const char *json);
+/* Has an object any finalizer? */
+bool stamp_has_finalizers(const struct object *object);

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
-#include "object/json/json_text.h"
+#include "object/object_text.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ static void intent_done(struct intent *intent)
 
 static uint64_t add_spec(uint64_t sum, const struct object *object)
 {
-	struct json_bytes spec = json_text_member(object->json, "spec");
+	struct json_bytes spec = object_spec_text(object);
 
 	sum = fnv1a_add_text(sum, object->meta.uid);
 	return fnv1a_add_words(sum, spec.start, spec.length);

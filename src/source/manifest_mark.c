@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "object/json/json.h"
-#include "object/json/json_text.h"
+#include "object/object_text.h"
 #include "object/kind.h"
 #include "source/source.h"
 
@@ -47,7 +47,7 @@ static int read_string(const struct json_bytes *text, char *ret, size_t room)
 /* Asked of every object at a start: nothing is parsed but names with escapes. */
 int manifest_mark_read(const struct object *object, struct manifest_mark *ret)
 {
-	const char *metadata = json_text_within(object->json, "metadata");
+	const char *metadata = object_metadata_text(object).start;
 	struct json_text_walk annotation;
 	char digits[24] = "";
 	int r = 0;

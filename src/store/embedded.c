@@ -254,8 +254,6 @@ static void end_group(struct store *store, int error, const struct failure *reas
 		answer(&group->members[i]);
 	group_end(group);
 	store->is_writing = false;
-	if (!store->queue)
-		json_memory_trim();
 }
 
 static struct write *take_queued(struct store *store)
@@ -412,6 +410,7 @@ void store_trim(struct store *store)
 {
 	assert(store);
 	ring_trim(&store->ring);
+	json_memory_trim();
 }
 
 /* ---- writing ---- */

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "object/json/json.h"
-#include "object/json/json_text.h"
+#include "object/object_text.h"
 #include "object/kind.h"
 #include "object/kinds/persistent_volume.h"
 
@@ -72,6 +72,7 @@ void group_begin(struct group *group, uint64_t resource_version)
 	group->has_unsynced = false;
 	group->unsynced_count = 0;
 	memset(group->growth, 0, sizeof(group->growth));
+	memset(group->hashes, 0, sizeof(group->hashes));
 	group->resource_version = resource_version;
 }
 
@@ -89,12 +90,23 @@ static bool same_key(const struct write *a, const struct write *b)
 	       strcmp(a->name_space, b->name_space) == 0;
 }
 
+/* A bit for each hash that a member has: few of those that have none share one. */
+static uint64_t *hash_word(struct group *group, unsigned int hash)
+{
+	return &group->hashes[hash / 64 % ARRAY_SIZE(group->hashes)];
+}
+
+static bool may_have(struct group *group, unsigned int hash)
+{
+	return *hash_word(group, hash) & UINT64_C(1) << hash % 64;
+}
+
 /* The version this member has to deal with, and where it came from. */
 static void find_old(struct group *group, const struct cache *cache, struct admitted *member)
 {
 	const struct write *write = member->write;
 
-	for (size_t i = group->count; i-- > 0;) {
+	for (size_t i = may_have(group, member->hash) ? group->count : 0; i-- > 0;) {
 		const struct admitted *earlier = &group->members[i];
 
 		if (earlier->verdict != VERDICT_CHANGES || earlier->hash != member->hash ||
@@ -193,9 +205,7 @@ static int check_new(const struct group *group, struct admitted *member)
 
 static struct json_bytes version_text(const struct object *object)
 {
-	struct json_bytes metadata = json_text_member(object->json, "metadata");
-
-	return json_text_member(metadata.start, "resourceVersion");
+	return json_text_member(object_metadata_text(object).start, "resourceVersion");
 }
 
 /* Two texts that differ in their version alone. */
@@ -397,6 +407,7 @@ static void add_change(struct group *group, const struct admitted *member)
 	if (write->touches || group->unstored_kinds & 1U << write->kind)
 		durability = KIND_VOLATILE;
 	group->resource_version = member->resource_version;
+	*hash_word(group, member->hash) |= UINT64_C(1) << member->hash % 64;
 	group->growth[store_place(write->kind)] +=
 		(ssize_t) bytes_of(result) - (ssize_t) bytes_of(member->old);
 	if (durability != KIND_SYNCED)

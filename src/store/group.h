@@ -66,6 +66,7 @@ struct admitted {
 struct group {
 	struct admitted members[STORE_GROUP_MAX];
 	size_t count;
+	uint64_t hashes[16]; /* a bit for each hash of a member that changes something */
 	struct database_write rows[STORE_GROUP_MAX];
 	size_t row_count;
 	struct database_write unsynced_rows[STORE_GROUP_MAX]; /* of KIND_UNSYNCED */

@@ -237,7 +237,7 @@ struct store_watch *store_watch_free(struct store_watch *watch);
  * the end, @wake will be called; -ESTALE fell off the ring: list and watch again. */
 int store_watch_next(struct store_watch *watch, const struct store_change **ret);
 
-/* Forgets changes that every watch has read, but the last STORE_RING_QUIET_CHANGES. */
+/* In a quiet time: forgets changes that every watch has read, but STORE_RING_QUIET_CHANGES. */
 void store_trim(struct store *store);
 
 enum {

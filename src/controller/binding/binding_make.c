@@ -9,6 +9,7 @@
 
 #include "controller/controller.h"
 #include "object/json/json.h"
+#include "object/object_text.h"
 
 #include <assert.h>
 

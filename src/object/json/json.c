@@ -211,32 +211,11 @@ bool json_has_string(const struct cJSON *list, const char *text)
 
 /* ---- building ---- */
 
-/* The line rides in valueint, which is otherwise unused: numbers are raw text. */
-static struct cJSON *new_item(int type, size_t more, unsigned int line)
+static char *put_text(char *to, const char *text, size_t length)
 {
-	struct cJSON *item = cJSON_malloc(sizeof(*item) + more);
-
-	if (item)
-		*item = (struct cJSON){ .type = type,
-					.valueint = line > INT_MAX ? INT_MAX : (int) line };
-	return item;
-}
-
-struct cJSON *json_new_item(int type, unsigned int line)
-{
-	return new_item(type, 0, line);
-}
-
-struct cJSON *json_new_text(const char *text, size_t length, unsigned int line)
-{
-	struct cJSON *item = new_item(cJSON_String | cJSON_IsReference, length + 1, line);
-
-	if (!item)
-		return NULL;
-	item->valuestring = (char *) (item + 1);
-	memcpy(item->valuestring, text, length);
-	item->valuestring[length] = '\0';
-	return item;
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return to;
 }
 
 /* By cJSON's own allocator, because cJSON frees it. */
@@ -244,59 +223,103 @@ char *json_copy_text(const char *text, size_t length)
 {
 	char *copy = cJSON_malloc(length + 1);
 
-	if (!copy)
-		return NULL;
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	return copy;
+	return copy ? put_text(copy, text, length) : NULL;
 }
 
-/* Takes both; the key may be NULL, for elements of an array. */
-void json_append(struct cJSON *parent, char *key, struct cJSON *item)
+/* The line rides in valueint, which is otherwise unused: numbers are raw text. */
+struct cJSON *json_new_member(struct json_bytes key, int type, struct json_bytes text,
+			      unsigned int line)
 {
-	cJSON_bool added;
+	size_t key_bytes = key.start ? key.length + 1 : 0;
+	size_t text_bytes = text.start ? text.length + 1 : 0;
+	struct cJSON *item = cJSON_malloc(sizeof(*item) + key_bytes + text_bytes);
+	char *behind = (char *) (item + 1);
 
-	assert(parent && item && !item->string);
-	item->string = key;
-	added = cJSON_AddItemToArray(parent, item);
-	assert(added); /* links only: nothing in it can fail */
-	(void) added;
+	if (!item)
+		return NULL;
+	*item = (struct cJSON){ .type = type, .valueint = line > INT_MAX ? INT_MAX : (int) line };
+	if (key.start) {
+		item->type |= cJSON_StringIsConst;
+		item->string = put_text(behind, key.start, key.length);
+	}
+	if (text.start) {
+		item->type |= cJSON_IsReference;
+		item->valuestring = put_text(behind + key_bytes, text.start, text.length);
+	}
+	return item;
+}
+
+struct cJSON *json_new_item(int type, unsigned int line)
+{
+	return json_new_member(NO_BYTES, type, NO_BYTES, line);
+}
+
+static void drop_key(struct cJSON *item)
+{
+	if (!(item->type & cJSON_StringIsConst))
+		cJSON_free(item->string);
+	item->type &= ~cJSON_StringIsConst;
+	item->string = NULL;
+}
+
+/* Copied first: @key may be the item's own. */
+int json_set_key(struct cJSON *item, const char *key)
+{
+	char *copy = key ? json_copy_text(key, strlen(key)) : NULL;
+
+	drop_key(item);
+	item->string = copy;
+	return key && !copy ? -ENOMEM : 0;
+}
+
+/* As cJSON links them: the first one's previous one is the last. */
+void json_append(struct cJSON *parent, struct cJSON *item)
+{
+	struct cJSON *first = parent->child;
+
+	assert(item && !item->next && !item->prev);
+	if (!first) {
+		parent->child = item->prev = item;
+		return;
+	}
+	item->prev = first->prev;
+	first->prev->next = item;
+	first->prev = item;
 }
 
 /* What is lost for want of memory must not go unnoticed: json_print() refuses the tree. */
 static int lost(struct cJSON *parent)
 {
 	if (parent)
-		parent->type = cJSON_Invalid;
+		json_set_type(parent, cJSON_Invalid);
 	return -ENOMEM;
+}
+
+/* Takes @value, which has its key, or NULL for want of memory. */
+static int put(struct cJSON *parent, struct cJSON *value)
+{
+	const char *key = value ? value->string : NULL;
+	struct cJSON *present = key ? json_member(parent, key) : NULL;
+
+	if (!value || !parent || json_is_lost(parent)) {
+		json_free(value);
+		return lost(parent);
+	}
+	assert(json_has_type(key ? cJSON_Object : cJSON_Array, parent));
+	if (present)
+		(void) cJSON_ReplaceItemViaPointer(parent, present, value);
+	else
+		json_append(parent, value);
+	return 0;
 }
 
 int json_set(struct cJSON *parent, const char *key, struct cJSON *value)
 {
-	struct cJSON *present = key ? json_member(parent, key) : NULL;
-	char *copy = NULL;
-
-	if (!value || !parent || json_has_type(cJSON_Invalid, parent)) {
+	if (value && json_set_key(value, key) < 0) {
 		json_free(value);
-		return lost(parent);
+		value = NULL;
 	}
-	assert(key ? json_has_type(cJSON_Object, parent) : json_has_type(cJSON_Array, parent));
-	if (key) {
-		copy = json_copy_text(key, strlen(key));
-		if (!copy) {
-			json_free(value);
-			return lost(parent);
-		}
-	}
-	cJSON_free(value->string);
-	value->string = NULL;
-	if (present) {
-		value->string = copy;
-		(void) cJSON_ReplaceItemViaPointer(parent, present, value);
-	} else {
-		json_append(parent, copy, value);
-	}
-	return 0;
+	return put(parent, value);
 }
 
 struct cJSON *json_new_object(void)
@@ -311,14 +334,27 @@ struct cJSON *json_new_array(void)
 
 struct cJSON *json_copy(const struct cJSON *tree)
 {
-	return tree ? cJSON_Duplicate(tree, true) : NULL;
+	struct cJSON *copy = tree ? json_new_member(bytes_of(tree->string), tree->type & 0xff,
+						    bytes_of(tree->valuestring), json_line(tree))
+				  : NULL;
+
+	for (const struct cJSON *child = copy ? tree->child : NULL; child; child = child->next) {
+		struct cJSON *item = json_copy(child);
+
+		if (!item) {
+			json_free(copy);
+			return NULL;
+		}
+		json_append(copy, item);
+	}
+	return copy;
 }
 
 static struct cJSON *add_container(struct cJSON *parent, const char *key, int type)
 {
-	struct cJSON *item = json_new_item(type, 0);
+	struct cJSON *item = json_new_member(bytes_of(key), type, NO_BYTES, 0);
 
-	return json_set(parent, key, item) == 0 ? item : NULL;
+	return put(parent, item) == 0 ? item : NULL;
 }
 
 struct cJSON *json_add_object(struct cJSON *parent, const char *key)
@@ -363,41 +399,34 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-static struct cJSON *new_string(int type, char *text)
+static struct cJSON *new_text(const char *key, const char *value)
 {
-	struct cJSON *item = text ? json_new_item(type, 0) : NULL;
+	struct cJSON *item;
+	char *valid;
 
-	if (!item) {
-		cJSON_free(text);
-		return NULL;
-	}
-	item->valuestring = text;
-	return item;
-}
-
-static struct cJSON *new_text(const char *value)
-{
 	assert(value);
-	return is_utf8(value) ? json_new_text(value, strlen(value), 0)
-			      : new_string(cJSON_String, valid_utf8(value));
+	if (is_utf8(value))
+		return json_new_member(bytes_of(key), cJSON_String, bytes_of(value), 0);
+	valid = valid_utf8(value);
+	item = valid ? json_new_member(bytes_of(key), cJSON_String, bytes_of(valid), 0) : NULL;
+	cJSON_free(valid);
+	return item;
 }
 
 int json_set_string(struct cJSON *parent, const char *key, const char *value)
 {
-	return json_set(parent, key, new_text(value));
+	return put(parent, new_text(key, value));
 }
 
 int json_append_string(struct cJSON *parent, const char *key, const char *value)
 {
-	struct cJSON *item = new_text(value);
-	char *copy = key && item ? json_copy_text(key, strlen(key)) : NULL;
+	struct cJSON *item = new_text(key, value);
 
-	if (!parent || json_is_lost(parent) || !item || (key && !copy)) {
+	if (!parent || json_is_lost(parent) || !item) {
 		json_free(item);
-		cJSON_free(copy);
 		return lost(parent);
 	}
-	json_append(parent, copy, item);
+	json_append(parent, item);
 	return 0;
 }
 
@@ -412,19 +441,21 @@ int json_set_int(struct cJSON *parent, const char *key, int64_t value)
 	} while (left > 0);
 	if (value < 0)
 		*--at = '-';
-	return json_set(
-		parent, key,
-		new_string(cJSON_Raw, json_copy_text(at, (size_t) (text + sizeof(text) - at))));
+	return put(parent,
+		   json_new_member(bytes_of(key), cJSON_Raw,
+				   (struct json_bytes){ at, (size_t) (text + sizeof(text) - at) },
+				   0));
 }
 
 int json_set_bool(struct cJSON *parent, const char *key, bool value)
 {
-	return json_set(parent, key, json_new_item(value ? cJSON_True : cJSON_False, 0));
+	return put(parent,
+		   json_new_member(bytes_of(key), value ? cJSON_True : cJSON_False, NO_BYTES, 0));
 }
 
 int json_set_null(struct cJSON *parent, const char *key)
 {
-	return json_set(parent, key, cJSON_CreateNull());
+	return put(parent, json_new_member(bytes_of(key), cJSON_NULL, NO_BYTES, 0));
 }
 
 void json_remove(struct cJSON *parent, const char *key)

@@ -253,20 +253,30 @@ static int string_body(struct parser *parser, char *to)
 	}
 }
 
+/* Most strings are plain: they stand in the text as they are. */
+static bool take_plain_string(struct parser *parser, struct json_bytes *ret)
+{
+	const char *text = (const char *) parser->text + parser->at + 1;
+	size_t left = parser->length - parser->at, run;
+
+	if (peek(parser) != '"')
+		return false;
+	run = json_plain_run(text, left - 1, true);
+	if (run + 1 >= left || text[run] != '"')
+		return false;
+	*ret = (struct json_bytes){ text, run };
+	parser->at += run + 2;
+	return true;
+}
+
+/* One that is not plain. */
 static int parse_string(struct parser *parser, char **ret)
 {
-	size_t run;
 	char *text;
 	int r;
 
 	assert(peek(parser) == '"');
 	parser->at++;
-	run = plain_run(parser);
-	if (run < parser->length - parser->at && parser->text[parser->at + run] == '"') {
-		*ret = json_copy_text((const char *) parser->text + parser->at, run);
-		parser->at += run + 1;
-		return *ret ? 0 : no_memory(parser);
-	}
 	text = cJSON_malloc(string_extent(parser) + 1);
 	if (!text)
 		return no_memory(parser);
@@ -311,7 +321,7 @@ static int parse_number(struct parser *parser, struct cJSON *item)
 		if (digits(parser) == 0)
 			return syntax_error(parser, "a digit is expected");
 	}
-	item->type = cJSON_Raw;
+	json_set_type(item, cJSON_Raw);
 	item->valuestring = json_copy_text((const char *) parser->text + start, parser->at - start);
 	return item->valuestring ? 0 : no_memory(parser);
 }
@@ -330,14 +340,14 @@ static int parse_word(struct parser *parser, struct cJSON *item)
 		if (parser->length - parser->at >= size &&
 		    memcmp(parser->text + parser->at, words[i].word, size) == 0) {
 			parser->at += size;
-			item->type = words[i].type;
+			json_set_type(item, words[i].type);
 			return 0;
 		}
 	}
 	return parse_number(parser, item);
 }
 
-static int parse_value(struct parser *parser, struct cJSON *parent, char *key);
+static int parse_value(struct parser *parser, struct cJSON *parent, struct json_bytes key);
 
 /* ',' goes on (1), @end is over (0). */
 static int after_element(struct parser *parser, int end)
@@ -364,7 +374,7 @@ static int parse_array(struct parser *parser, struct cJSON *array)
 		return 0;
 	}
 	while (more > 0) {
-		int r = parse_value(parser, array, NULL);
+		int r = parse_value(parser, array, NO_BYTES);
 
 		if (r < 0)
 			return r;
@@ -373,24 +383,33 @@ static int parse_array(struct parser *parser, struct cJSON *array)
 	return more;
 }
 
+/* Behind a key. */
+static int parse_member_value(struct parser *parser, struct cJSON *object, struct json_bytes key)
+{
+	skip_blanks(parser);
+	if (peek(parser) != ':')
+		return syntax_error(parser, "':' is expected");
+	parser->at++;
+	return parse_value(parser, object, key);
+}
+
 static int parse_member(struct parser *parser, struct cJSON *object)
 {
-	char *key;
+	struct json_bytes key;
+	char *decoded;
 	int r;
 
 	skip_blanks(parser);
 	if (peek(parser) != '"')
 		return syntax_error(parser, "a key in quotes is expected");
-	r = parse_string(parser, &key);
+	if (take_plain_string(parser, &key))
+		return parse_member_value(parser, object, key);
+	r = parse_string(parser, &decoded);
 	if (r < 0)
 		return r;
-	skip_blanks(parser);
-	if (peek(parser) != ':') {
-		cJSON_free(key);
-		return syntax_error(parser, "':' is expected");
-	}
-	parser->at++;
-	return parse_value(parser, object, key);
+	r = parse_member_value(parser, object, (struct json_bytes){ decoded, strlen(decoded) });
+	cJSON_free(decoded);
+	return r;
 }
 
 /* When the object is whole, in one pass: cheaper than a look at each member. */
@@ -437,7 +456,7 @@ static int parse_container(struct parser *parser, struct cJSON *item)
 	if (++parser->depth > parser->depth_max)
 		return syntax_error(parser, "values are nested too deeply");
 	parser->at++;
-	item->type = is_object ? cJSON_Object : cJSON_Array;
+	json_set_type(item, is_object ? cJSON_Object : cJSON_Array);
 	r = is_object ? parse_object(parser, item) : parse_array(parser, item);
 	parser->depth--;
 	return r;
@@ -450,45 +469,24 @@ static int refuse_more(const struct parser *parser)
 			    parser->at - parser->line_start + 1, parser->nodes_max);
 }
 
-/* Most strings are plain: they are whole at once. Return: true, with @ret NULL: no memory. */
-static bool take_plain_string(struct parser *parser, struct cJSON **ret)
+/* The item is in its parent before it is filled, so that a tree broken off can be asked for its
+ * kind and name. */
+static int parse_value(struct parser *parser, struct cJSON *parent, struct json_bytes key)
 {
-	const struct parser inside = { .text = parser->text,
-				       .length = parser->length,
-				       .at = parser->at + 1 };
-	const char *text = (const char *) parser->text + inside.at;
-	size_t run;
-
-	if (peek(parser) != '"')
-		return false;
-	run = plain_run(&inside);
-	if (inside.at + run >= parser->length || text[run] != '"')
-		return false;
-	*ret = json_new_text(text, run, parser->line);
-	parser->at += run + 2;
-	return true;
-}
-
-/* Takes @key. The item is in its parent before it is filled, so that a tree broken off can be
- * asked for its kind and name. */
-static int parse_value(struct parser *parser, struct cJSON *parent, char *key)
-{
+	unsigned int line;
+	struct json_bytes text = NO_BYTES;
 	struct cJSON *item;
 	bool is_whole;
 
 	skip_blanks(parser);
-	if (++parser->nodes > parser->nodes_max) {
-		cJSON_free(key);
+	line = parser->line;
+	if (++parser->nodes > parser->nodes_max)
 		return refuse_more(parser);
-	}
-	is_whole = take_plain_string(parser, &item);
-	if (!is_whole)
-		item = json_new_item(cJSON_NULL, parser->line);
-	if (!item) {
-		cJSON_free(key);
+	is_whole = take_plain_string(parser, &text);
+	item = json_new_member(key, is_whole ? cJSON_String : cJSON_NULL, text, line);
+	if (!item)
 		return no_memory(parser);
-	}
-	json_append(parent, key, item);
+	json_append(parent, item);
 	if (is_whole)
 		return 0;
 	switch (peek(parser)) {
@@ -496,7 +494,7 @@ static int parse_value(struct parser *parser, struct cJSON *parent, char *key)
 	case '[':
 		return parse_container(parser, item);
 	case '"':
-		item->type = cJSON_String;
+		json_set_type(item, cJSON_String);
 		return parse_string(parser, &item->valuestring);
 	default:
 		return parse_word(parser, item);
@@ -522,7 +520,7 @@ int json_parse_piece(const char *text, size_t length, const struct json_limits *
 	*ret = (struct json_piece){ .line = first_line };
 	if (!holder)
 		return no_memory(&parser);
-	r = parse_value(&parser, holder, NULL);
+	r = parse_value(&parser, holder, NO_BYTES);
 	ret->tree = cJSON_DetachItemViaPointer(holder, holder->child);
 	ret->used = parser.at;
 	ret->nodes = parser.nodes;

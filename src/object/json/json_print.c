@@ -72,17 +72,19 @@ static void put_byte(struct text_buffer *buffer, char byte)
 	buffer->used++;
 }
 
+/* Copied first, and looked at in whole words: what is behind it needs no escape. */
 static void put_string(struct text_buffer *buffer, const char *text)
 {
 	size_t length = strlen(text);
-	char *to = text_buffer_room(buffer, length + 2);
+	char *to = text_buffer_room(buffer, length + 2 + sizeof(uint64_t));
 
 	if (!to)
 		return;
-	if (json_plain_run(text, length, false) == length) {
-		to[0] = '"';
-		memcpy(to + 1, text, length);
-		to[length + 1] = '"';
+	*to++ = '"';
+	memcpy(to, text, length);
+	memset(to + length, ' ', sizeof(uint64_t));
+	if (json_is_plain(to, length)) {
+		to[length] = '"';
 		buffer->used += length + 2;
 		return;
 	}
@@ -93,21 +95,53 @@ static void put_string(struct text_buffer *buffer, const char *text)
 
 static void put_value(struct text_buffer *buffer, const struct cJSON *item);
 
-static void put_children(struct text_buffer *buffer, const struct cJSON *container)
+static void put_key(struct text_buffer *buffer, const struct cJSON *item, bool is_first)
 {
-	bool is_object = json_has_type(cJSON_Object, container);
+	if (!is_first)
+		put_byte(buffer, ',');
+	put_string(buffer, json_key(item));
+	put_byte(buffer, ':');
+}
 
-	put_byte(buffer, is_object ? '{' : '[');
-	for (const struct cJSON *item = container->child; item; item = item->next) {
-		if (item != container->child)
-			put_byte(buffer, ',');
-		if (is_object) {
-			put_string(buffer, json_key(item));
-			put_byte(buffer, ':');
-		}
+static void put_object(struct text_buffer *buffer, const struct cJSON *object)
+{
+	put_byte(buffer, '{');
+	for (const struct cJSON *item = object->child; item; item = item->next) {
+		put_key(buffer, item, item == object->child);
 		put_value(buffer, item);
 	}
-	put_byte(buffer, is_object ? '}' : ']');
+	put_byte(buffer, '}');
+}
+
+static void put_array(struct text_buffer *buffer, const struct cJSON *array)
+{
+	put_byte(buffer, '[');
+	for (const struct cJSON *item = array->child; item; item = item->next) {
+		if (item != array->child)
+			put_byte(buffer, ',');
+		put_value(buffer, item);
+	}
+	put_byte(buffer, ']');
+}
+
+void json_print_members(struct text_buffer *buffer, const struct cJSON *object,
+			void (*note)(const char *key, size_t at, size_t length, void *userdata),
+			void *userdata)
+{
+	if (!json_has_type(cJSON_Object, object)) {
+		buffer->failed = true;
+		return;
+	}
+	put_byte(buffer, '{');
+	for (const struct cJSON *item = object->child; item; item = item->next) {
+		size_t at;
+
+		put_key(buffer, item, item == object->child);
+		at = buffer->used;
+		put_value(buffer, item);
+		note(json_key(item), at, buffer->used - at, userdata);
+	}
+	put_byte(buffer, '}');
 }
 
 static void put_value(struct text_buffer *buffer, const struct cJSON *item)
@@ -129,8 +163,10 @@ static void put_value(struct text_buffer *buffer, const struct cJSON *item)
 		put_string(buffer, item->valuestring);
 		break;
 	case cJSON_Array:
+		put_array(buffer, item);
+		break;
 	case cJSON_Object:
-		put_children(buffer, item);
+		put_object(buffer, item);
 		break;
 	default:
 		buffer->failed = true; /* json_set() marks so what lost a member */

@@ -21,6 +21,25 @@ static inline uint64_t json_bytes_below(uint64_t word, unsigned char limit)
 	return (word - JSON_ONES * limit) & ~word & (JSON_ONES * 0x80);
 }
 
+/* Not zero: some byte is a quote, a backslash or a control character. */
+static inline uint64_t json_escapes(uint64_t word)
+{
+	return json_bytes_below(word, 0x20) | json_bytes_below(word ^ JSON_ONES * '"', 1) |
+	       json_bytes_below(word ^ JSON_ONES * '\\', 1);
+}
+
+/* Does no byte need an escape? Up to seven bytes behind them are looked at, too. */
+static inline bool json_is_plain(const char *text, size_t length)
+{
+	uint64_t found = 0, word;
+
+	for (size_t at = 0; at < length; at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		found |= json_escapes(word);
+	}
+	return found == 0;
+}
+
 static inline bool json_needs_escape(unsigned char byte)
 {
 	return byte < 0x20 || byte == '"' || byte == '\\';
@@ -36,9 +55,7 @@ static inline size_t json_plain_run(const char *text, size_t length, bool ascii)
 		uint64_t word;
 
 		memcpy(&word, text + run, sizeof(word));
-		word = (word & JSON_ONES * high) | json_bytes_below(word, 0x20) |
-		       json_bytes_below(word ^ JSON_ONES * '"', 1) |
-		       json_bytes_below(word ^ JSON_ONES * '\\', 1);
+		word = (word & JSON_ONES * high) | json_escapes(word);
 		/* The lowest one is exact: a borrow reaches only those above it. */
 		if (word != 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 			return run + (size_t) __builtin_ctzll(word) / 8;

@@ -7,20 +7,38 @@
 #include <assert.h>
 #include <string.h>
 
-/* Behind the closing quote of the string that begins at @at: the first quote behind an even number
- * of backslashes. */
-static const char *string_end(const char *at)
+/* Behind the closing quote of a long string, from within: the first quote behind an even number of
+ * backslashes. */
+static const char *long_string_end(const char *at)
 {
 	for (;;) {
-		const char *quote = strchr(at + 1, '"'), *first = quote;
+		const char *quote = strchr(at, '"'), *first = quote;
 
-		assert(quote); /* it was printed whole */
+		assert(quote);
 		while (first[-1] == '\\')
 			first--;
 		if ((quote - first) % 2 == 0)
 			return quote + 1;
-		at = quote;
+		at = quote + 1;
 	}
+}
+
+/* Behind the closing quote of the string that begins at @at. Most are short, where a call would
+ * cost more than a look at each byte. */
+static inline const char *string_end(const char *at)
+{
+	enum { SHORT = 24 };
+	const char *far = at + SHORT;
+
+	for (at++; at < far; at++) {
+		if (*at == '"')
+			return at + 1;
+		if (*at == '\\')
+			at++;
+		else
+			assert(*at != '\0'); /* it was printed whole */
+	}
+	return long_string_end(at);
 }
 
 /* Behind the value that begins at @at: at the ',' or '}' of the object around it. */
@@ -28,16 +46,28 @@ static const char *value_end(const char *at)
 {
 	int depth = 0;
 
-	while (depth > 0 || (*at != ',' && *at != '}')) {
-		if (*at == '"') {
-			at = string_end(at);
-			continue;
+	for (;; at++) {
+		switch (*at) {
+		case '"':
+			at = string_end(at) - 1;
+			break;
+		case '{':
+		case '[':
+			depth++;
+			break;
+		case '}':
+		case ']':
+			if (depth-- == 0)
+				return at;
+			break;
+		case ',':
+			if (depth == 0)
+				return at;
+			break;
+		default:
+			assert(*at != '\0');
 		}
-		assert(*at != '\0');
-		depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
-		at++;
 	}
-	return at;
 }
 
 void json_text_begin(struct json_text_walk *walk, const char *json)
@@ -45,8 +75,7 @@ void json_text_begin(struct json_text_walk *walk, const char *json)
 	*walk = (struct json_text_walk){ .at = *json == '{' && json[1] != '}' ? json + 1 : "" };
 }
 
-/* Up to the value, of which only the beginning is known then. */
-static bool next_key(struct json_text_walk *walk)
+bool json_text_key(struct json_text_walk *walk)
 {
 	const char *end;
 
@@ -59,31 +88,25 @@ static bool next_key(struct json_text_walk *walk)
 	return true;
 }
 
-static void pass_value(struct json_text_walk *walk)
+void json_text_pass(struct json_text_walk *walk, size_t length)
 {
-	walk->at = value_end(walk->value.start);
-	walk->value.length = (size_t) (walk->at - walk->value.start);
+	walk->value.length = length;
+	walk->at = walk->value.start + length;
 	if (*walk->at == ',')
 		walk->at++;
 }
 
+void json_text_pass_value(struct json_text_walk *walk)
+{
+	json_text_pass(walk, (size_t) (value_end(walk->value.start) - walk->value.start));
+}
+
 bool json_text_next(struct json_text_walk *walk)
 {
-	if (!next_key(walk))
+	if (!json_text_key(walk))
 		return false;
-	pass_value(walk);
+	json_text_pass_value(walk);
 	return true;
-}
-
-bool json_bytes_are(const struct json_bytes *bytes, const char *text)
-{
-	return strncmp(bytes->start, text, bytes->length) == 0 && text[bytes->length] == '\0';
-}
-
-bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b)
-{
-	return a->length == b->length &&
-	       (a->length == 0 || memcmp(a->start, b->start, a->length) == 0);
 }
 
 static bool next_that_counts(struct json_text_walk *walk,
@@ -125,7 +148,7 @@ const char *json_text_within(const char *json, const char *key)
 	struct json_text_walk walk;
 
 	json_text_begin(&walk, json);
-	for (; next_key(&walk); pass_value(&walk))
+	for (; json_text_key(&walk); json_text_pass_value(&walk))
 		if (json_bytes_are(&walk.key, key))
 			return walk.value.start;
 	return "";

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Borrowed bytes, not ended by NUL. */
 struct json_bytes {
@@ -26,9 +27,22 @@ struct json_text_walk {
 void json_text_begin(struct json_text_walk *walk, const char *json);
 /* The next member. Return: false at the end. */
 bool json_text_next(struct json_text_walk *walk);
+/* The same in two steps, where the length of the value may be known: up to the value, of which only
+ * the beginning is known then; and past it. */
+bool json_text_key(struct json_text_walk *walk);
+void json_text_pass(struct json_text_walk *walk, size_t length);
+void json_text_pass_value(struct json_text_walk *walk); /* which finds its end */
 
-bool json_bytes_are(const struct json_bytes *bytes, const char *text);
-bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b);
+static inline bool json_bytes_equal(const struct json_bytes *a, const struct json_bytes *b)
+{
+	return a->length == b->length &&
+	       (a->length == 0 || memcmp(a->start, b->start, a->length) == 0);
+}
+
+static inline bool json_bytes_are(const struct json_bytes *bytes, const char *text)
+{
+	return json_bytes_equal(bytes, &(struct json_bytes){ text, strlen(text) });
+}
 
 /* Are the members that count the same, in the same order and to the byte? False does not say that
  * they differ: members may stand in another order. Both are texts of objects. */

@@ -8,42 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool grow(struct text_buffer *buffer, size_t more)
+char *text_buffer_grow(struct text_buffer *buffer, size_t length)
 {
 	size_t size = buffer->size ? buffer->size : 2048;
 	char *grown;
 
-	while (size - buffer->used < more)
+	assert(buffer->used <= buffer->size);
+	if (buffer->failed)
+		return NULL;
+	while (size - buffer->used < length)
 		size *= 2;
 	grown = realloc(buffer->is_lent ? NULL : buffer->bytes, size);
 	if (!grown) {
 		buffer->failed = true;
-		return false;
+		return NULL;
 	}
 	if (buffer->is_lent)
 		memcpy(grown, buffer->bytes, buffer->used);
 	buffer->bytes = grown;
 	buffer->size = size;
 	buffer->is_lent = false;
-	return true;
-}
-
-char *text_buffer_room(struct text_buffer *buffer, size_t length)
-{
-	assert(buffer->used <= buffer->size);
-	if (buffer->failed || (buffer->size - buffer->used < length && !grow(buffer, length)))
-		return NULL;
 	return buffer->bytes + buffer->used;
-}
-
-void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t length)
-{
-	char *to = text_buffer_room(buffer, length);
-
-	if (!to)
-		return;
-	memcpy(to, bytes, length);
-	buffer->used += length;
 }
 
 void text_buffer_done(struct text_buffer *buffer)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* All zero is an empty one; so is { .bytes = array, .size = sizeof(array), .is_lent = true }, which
  * takes no memory until the text outgrows the array. */
@@ -18,9 +19,27 @@ struct text_buffer {
 	bool failed;  /* no memory, or what is printed is not whole: nothing comes of it */
 };
 
+/* text_buffer_room() of a buffer that is full, or has failed. */
+char *text_buffer_grow(struct text_buffer *buffer, size_t length);
+
 /* Room for @length more bytes behind the used ones; NULL: no memory. */
-char *text_buffer_room(struct text_buffer *buffer, size_t length);
-void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t length);
+static inline char *text_buffer_room(struct text_buffer *buffer, size_t length)
+{
+	return buffer->size - buffer->used < length || buffer->failed
+		       ? text_buffer_grow(buffer, length)
+		       : buffer->bytes + buffer->used;
+}
+
+static inline void text_buffer_put(struct text_buffer *buffer, const char *bytes, size_t length)
+{
+	char *to = text_buffer_room(buffer, length);
+
+	if (!to)
+		return;
+	memcpy(to, bytes, length);
+	buffer->used += length;
+}
+
 /* Frees what was taken for the text. */
 void text_buffer_done(struct text_buffer *buffer);
 

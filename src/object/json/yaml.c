@@ -229,17 +229,19 @@ static bool key_is_next(struct yaml_reader *reader)
 	return top && json_has_type(cJSON_Object, top->container) && !top->key;
 }
 
-/* An item of @type at the place that is next, or NULL: no memory. */
-static struct cJSON *place_item(struct yaml_reader *reader, int type, unsigned int line,
-				struct yaml_document *document)
+/* An item of @type with @text (NULL: none) at the place that is next, or NULL: no memory. */
+static struct cJSON *place_item(struct yaml_reader *reader, int type, const char *text,
+				unsigned int line, struct yaml_document *document)
 {
 	struct open_container *top = innermost(reader);
-	struct cJSON *item = json_new_item(type, line);
+	struct cJSON *item =
+		json_new_member(bytes_of(top ? top->key : NULL), type, bytes_of(text), line);
 
 	if (!item)
 		return NULL;
 	if (top) {
-		json_append(top->container, TAKE_PTR(top->key), item);
+		cJSON_free(TAKE_PTR(top->key));
+		json_append(top->container, item);
 	} else {
 		assert(!document->tree);
 		document->tree = item;
@@ -288,7 +290,6 @@ static int take_scalar(struct yaml_reader *reader, const yaml_event_t *event,
 {
 	unsigned int line = line_of(reader, event->start_mark);
 	struct meaning meaning;
-	struct cJSON *item;
 	int r;
 
 	if (event->data.scalar.anchor)
@@ -301,17 +302,8 @@ static int take_scalar(struct yaml_reader *reader, const yaml_event_t *event,
 		r = scalar_meaning(reader, event, &meaning, document);
 	if (r < 0)
 		return r;
-	item = place_item(reader, meaning.type, line, document);
-	if (!item)
-		return no_memory(document);
-	if (!meaning.text)
-		return 0;
-	item->valuestring = json_copy_text(meaning.text, strlen(meaning.text));
-	if (!item->valuestring) {
-		item->type = cJSON_NULL;
-		return no_memory(document);
-	}
-	return 0;
+	return place_item(reader, meaning.type, meaning.text, line, document) ? 0
+									      : no_memory(document);
 }
 
 struct opening {
@@ -340,7 +332,7 @@ static int open_container(struct yaml_reader *reader, const struct opening *open
 	r = count_node(reader, opening->line, document);
 	if (r < 0)
 		return r;
-	item = place_item(reader, opening->type, opening->line, document);
+	item = place_item(reader, opening->type, NULL, opening->line, document);
 	if (!item)
 		return no_memory(document);
 	reader->stack[reader->open++] = (struct open_container){ .container = item };

@@ -11,7 +11,7 @@
 #include "object/metadata.h"
 #include "object/schema/schemas.h"
 #include "object/select/selector_json.h"
-#include "object/json/json_text.h"
+#include "object/object_text.h"
 #include "object/update.h"
 
 #include <assert.h>
@@ -211,8 +211,8 @@ static bool is_fixed(const struct json_bytes *member)
 /* By the texts, so that a binding parses nothing of the old version. */
 static bool keeps_fixed(const struct object *old, const struct object *new_object)
 {
-	struct json_bytes before = json_text_member(old->json, "spec");
-	struct json_bytes now = json_text_member(new_object->json, "spec");
+	struct json_bytes before = object_spec_text(old);
+	struct json_bytes now = object_spec_text(new_object);
 
 	return before.length > 0 && now.length > 0 &&
 	       json_text_same_members(before.start, now.start, is_fixed);

@@ -45,20 +45,14 @@ int patch_charge_tree(struct patch_work *work, const struct cJSON *tree, size_t 
 int patch_put(struct patch_work *work, struct cJSON *object, const char *key, struct cJSON *present,
 	      struct cJSON *value)
 {
-	char *name = value ? json_copy_text(key, strlen(key)) : NULL;
-
-	if (!name) {
+	if (!value || json_set_key(value, key) < 0) {
 		json_free(value);
 		return failed(work->reterr, -ENOMEM, "cannot apply the patch");
 	}
-	cJSON_free(value->string);
-	value->string = NULL;
-	if (present) {
-		value->string = name;
+	if (present)
 		(void) cJSON_ReplaceItemViaPointer(object, present, value);
-	} else {
-		json_append(object, name, value);
-	}
+	else
+		json_append(object, value);
 	return 0;
 }
 
@@ -194,7 +188,7 @@ static int three_way_element(struct patch_work *work, const struct three_way_lis
 	if (!copy)
 		return failed(work->reterr, -ENOMEM, "cannot apply the document");
 	drop_nulls(copy);
-	json_append(list, NULL, copy);
+	json_append(list, copy);
 	return 0;
 }
 

@@ -144,8 +144,7 @@ static int find_present(struct patch_work *work, struct cJSON *root, const char 
 
 static void set_root(struct cJSON **root, struct cJSON *value)
 {
-	cJSON_free(value->string);
-	value->string = NULL;
+	(void) json_set_key(value, NULL);
 	json_free(*root);
 	*root = value;
 }
@@ -166,10 +165,9 @@ static int insert(struct patch_work *work, const struct spot *spot, struct cJSON
 {
 	size_t index = 0, count = json_count(spot->parent);
 
-	cJSON_free(value->string);
-	value->string = NULL;
+	(void) json_set_key(value, NULL);
 	if (strcmp(spot->token, "-") == 0 || (read_index(spot->token, &index) && index == count)) {
-		json_append(spot->parent, NULL, value);
+		json_append(spot->parent, value);
 	} else if (spot->item) {
 		link_before(spot->parent, spot->item, value);
 	} else {
@@ -294,8 +292,7 @@ static int op_replace(struct patch_work *work, struct cJSON **root,
 	if (r == 0)
 		r = copied(work, operation->value, &bytes, &value);
 	if (r == 0) {
-		cJSON_free(value->string);
-		value->string = NULL;
+		(void) json_set_key(value, NULL);
 		(void) cJSON_ReplaceItemViaPointer(spot.parent, spot.item, value);
 	}
 	return r;

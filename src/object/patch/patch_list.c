@@ -128,7 +128,7 @@ int patch_list_find(struct patch_work *work, struct cJSON *list, const struct cJ
 
 static void move_first(struct cJSON *from, struct cJSON *to)
 {
-	json_append(to, NULL, cJSON_DetachItemViaPointer(from, from->child));
+	json_append(to, cJSON_DetachItemViaPointer(from, from->child));
 }
 
 /* What @wanted names leaves @list for @named, in the order of @wanted. */
@@ -144,7 +144,7 @@ static int take_named(struct patch_work *work, struct cJSON *list, const struct 
 		if (r < 0)
 			return r;
 		if (element)
-			json_append(named, NULL, cJSON_DetachItemViaPointer(list, element));
+			json_append(named, cJSON_DetachItemViaPointer(list, element));
 	}
 	return 0;
 }

@@ -92,7 +92,7 @@ static int append_copy(struct patch_work *work, struct cJSON *list, const struct
 
 	if (!copy)
 		return no_memory(work);
-	json_append(list, NULL, copy);
+	json_append(list, copy);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static bool apply_time(const struct field *field)
 static bool apply_quantity(const struct field *field)
 {
 	if (json_is_number(field->item)) /* the API writes them as strings; the text is kept */
-		((struct cJSON *) (uintptr_t) field->item)->type = cJSON_String;
+		json_set_type((struct cJSON *) (uintptr_t) field->item, cJSON_String);
 	return json_is_string(field->item) || wrong_type(field, "a quantity");
 }
 

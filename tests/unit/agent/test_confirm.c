@@ -22,6 +22,8 @@ static struct actual_pod *entry(const struct agent_world *world)
 static void record(struct agent_world *world)
 {
 	world->pod.object.json = "{\"spec\":{\"volumes\":[]}}";
+	world->pod.object.spec = (struct object_span){ (uint32_t) strlen("{\"spec\":"),
+						       (uint32_t) strlen("{\"volumes\":[]}") };
 	world->plugin.traits = VOLUME_IS_ITS_MOUNT;
 	want_data(world);
 	turn(world);

@@ -299,6 +299,10 @@ static void test_changed_manifest_waits(void **state)
 	assert_false(pod_holds_must_wait(&world->agent.holds, stored_pod));
 	world->pod.object.json = "{\"metadata\":{\"annotations\":{\"podvol.io/manifest\":\"a\"}}}";
 	world->pod.object.json_length = strlen(world->pod.object.json);
+	world->pod.object.metadata = (struct object_span){
+		(uint32_t) strlen("{\"metadata\":"),
+		(uint32_t) strlen("{\"annotations\":{\"podvol.io/manifest\":\"a\"}}")
+	};
 	assert_true(pod_holds_must_wait(&world->agent.holds, stored_pod));
 	assert_true(pod_holds_explain_wait(&world->agent.holds, stored_pod, &why));
 	assert_non_null(

@@ -177,6 +177,8 @@ static void test_no_default_mode(void **state)
 	bare = *world.pod;
 	bare.json = "{\"spec\":{\"volumes\":[{\"name\":\"v\",\"configMap\":{\"name\":\"conf\"}}]}}";
 	bare.json_length = strlen(bare.json);
+	bare.spec.at = (uint32_t) strlen("{\"spec\":");
+	bare.spec.length = (uint32_t) (bare.json_length - bare.spec.at - 1);
 	world.inputs.pod = &bare;
 	assert_int_equal(file_payload_build(&world.inputs, &world.payload, &world.failure),
 			 -EINVAL);

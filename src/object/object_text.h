@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object_text - the text of an object, and where in it metadata and spec stand
+ *
+ * Each write looks at these two several times: where they are is noted when the text is made, so
+ * that nobody has to read the whole for it. Changes nothing.
+ */
+#pragma once
+
+#include "object/json/json_text.h"
+#include "object/object.h"
+
+/* The members by their text; no bytes: there is none. */
+static inline struct json_bytes object_metadata_text(const struct object *object)
+{
+	return (struct json_bytes){ object->json + object->metadata.at, object->metadata.length };
+}
+
+static inline struct json_bytes object_spec_text(const struct object *object)
+{
+	return (struct json_bytes){ object->json + object->spec.at, object->spec.length };
+}
+
+/* A member of a member, as "spec.capacity", to be freed; NULL: there is none. Return: 0; -ENOMEM.
+ */
+int object_copy_member(const struct object *object, const char *member, const char *key,
+		       struct cJSON **ret);

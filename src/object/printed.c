@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * printed - see printed.h
+ */
+#include "object/printed.h"
+
+#include "object/json/json_tree.h"
+
+#include <string.h>
+
+void printed_init(struct printed *printed)
+{
+	printed->text = (struct text_buffer){ .bytes = printed->array,
+					      .size = sizeof(printed->array),
+					      .is_lent = true };
+	printed->metadata = printed->spec = (struct object_span){ 0 };
+}
+
+void printed_done(struct printed *printed)
+{
+	text_buffer_done(&printed->text);
+}
+
+static void note_member(const char *key, size_t at, size_t length, void *userdata)
+{
+	struct printed *printed = userdata;
+	const struct object_span span = { (uint32_t) at, (uint32_t) length };
+
+	if (strcmp(key, "metadata") == 0)
+		printed->metadata = span;
+	else if (strcmp(key, "spec") == 0)
+		printed->spec = span;
+}
+
+void printed_object(struct printed *printed, const struct cJSON *tree)
+{
+	json_print_members(&printed->text, tree, note_member, printed);
+}
+
+void object_find_members(struct object *object)
+{
+	struct json_text_walk walk;
+
+	json_text_begin(&walk, object->json);
+	while ((object->metadata.length == 0 || object->spec.length == 0) &&
+	       json_text_next(&walk)) {
+		const struct object_span span = { (uint32_t) (walk.value.start - object->json),
+						  (uint32_t) walk.value.length };
+
+		if (json_bytes_are(&walk.key, "metadata"))
+			object->metadata = span;
+		else if (json_bytes_are(&walk.key, "spec"))
+			object->spec = span;
+	}
+}
