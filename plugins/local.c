@@ -47,7 +47,7 @@ struct local_mounter {
 	bool already_mounted;
 	bool must_own; /* ownership is wanted and no other pod uses the volume */
 	int map_fd;    /* the group is a map of the mount, so nothing is to be owned; or -EBADF */
-	struct failure bind_failure, map_failure;
+	int bind_error;
 };
 
 static void local_mounter_free(void *data)
@@ -297,38 +297,33 @@ static void note_bind(const struct local_mounter *mounter, struct stage_report *
 			mount_mark(report->mount_id, mounter->source_device, mounter->source_inode);
 }
 
-static int bind_with_map(struct local_mounter *mounter, uint64_t *ret_mount_id)
+static int bind_with_map(struct local_mounter *mounter, struct stage_report *report)
 {
 	struct mount_attributes mapped = mounter->attributes;
-	int r;
 
 	mapped.set |= MOUNT_ATTR_IDMAP;
 	mapped.userns_fd = mounter->map_fd;
-	r = bind_at_with_id(mounter->source_fd, mounter->target_fd, &mapped, ret_mount_id,
-			    &mounter->map_failure);
-	mounter->map_failure.error = r;
-	return r;
+	return bind_at_with_id(mounter->source_fd, mounter->target_fd, &mapped, &report->mount_id,
+			       &report->failure);
 }
 
 /* Its failure goes on to the next stage, because the target is taken back by name and this thread
- * looks up no names. So does a refused map, because other users are looked for. */
+ * looks up no names. So does that of a refused map, because other users are looked for. */
 static int bind_source(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
-	int r;
 
 	if (mounter->already_mounted)
 		return STAGE_NEXT;
-	if (mounter->map_fd >= 0 && bind_with_map(mounter, &report->mount_id) == 0) {
+	if (mounter->map_fd >= 0 && bind_with_map(mounter, report) == 0) {
 		note_bind(mounter, report);
 		return STAGE_LIST_DONE;
 	}
-	r = bind_at_with_id(mounter->source_fd, mounter->target_fd, &mounter->attributes,
-			    &report->mount_id, &mounter->bind_failure);
-	if (r < 0) {
-		mounter->bind_failure.error = r;
+	mounter->bind_error =
+		bind_at_with_id(mounter->source_fd, mounter->target_fd, &mounter->attributes,
+				&report->mount_id, &report->failure);
+	if (mounter->bind_error < 0)
 		return STAGE_NEXT;
-	}
 	note_bind(mounter, report);
 	return mounter->must_own || mounter->map_fd >= 0 || report->mount_id == 0 ? STAGE_NEXT
 										  : STAGE_LIST_DONE;
@@ -345,7 +340,7 @@ static int own_without_map(struct local_mounter *mounter, struct stage_report *r
 {
 	int r;
 
-	fs_group_map_refused(mounter->volume_name, &mounter->map_failure, report);
+	fs_group_map_refused(mounter->volume_name, &report->failure, report);
 	r = check_other_users(mounter, report);
 	if (r < 0) {
 		report->error_class = ERROR_UNCERTAIN;
@@ -358,7 +353,7 @@ static int check_bind(void *data, struct stage_report *report)
 {
 	struct local_mounter *mounter = data;
 
-	if (mounter->bind_failure.error == 0) {
+	if (mounter->bind_error == 0) {
 		if (note_mount_id(mounter, report) < 0)
 			return report->failure.error;
 		if (mounter->map_fd >= 0)
@@ -370,10 +365,10 @@ static int check_bind(void *data, struct stage_report *report)
 	mounter->target_fd = close_keep_errno(mounter->target_fd);
 	if (cleanup_mount_point(&mounter->target, NULL) < 0)
 		report->error_class = ERROR_UNCERTAIN;
-	report->failure = mounter->bind_failure;
+	report->failure.error = mounter->bind_error;
 	(void) failure_prefix(&report->failure, "cannot bind '%s' to '%s'", mounter->source.path,
 			      mounter->target.path);
-	return report->failure.error;
+	return mounter->bind_error;
 }
 
 static int apply_ownership(void *data, struct stage_report *report)

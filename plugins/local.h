@@ -68,9 +68,12 @@ bool local_staged_device_matches(const struct plugin_host *host, const struct mo
 
 /* ---- local_image.c ---- */
 
+/* One more than reports hold: what is too long shows. */
+enum { LOCAL_DEVICE_BYTES = sizeof(((struct stage_report *) NULL)->device_path) + 1 };
+
 /* A device over the image, from here on kept by @ret_fd, then by its mount. [worker] */
 int local_image_attach(const struct local_source *source, int image_fd, int *ret_fd,
-		       char ret_device[PATH_MAX], struct failure *reterr);
+		       char ret_device[LOCAL_DEVICE_BYTES], struct failure *reterr);
 
 /* After it was mounted for writing: its blocks are taken, and its file system is as large as it.
  * Return: 0; else why it could not grow. [worker] */

@@ -70,7 +70,7 @@ bool local_staged_device_matches(const struct plugin_host *host, const struct mo
 struct device_mounter {
 	const struct plugin_host *host;
 	struct local_source source;
-	char device[PATH_MAX]; /* where local.path leads, links resolved */
+	char device[LOCAL_DEVICE_BYTES]; /* where local.path leads, links resolved */
 	dev_t device_number;
 	struct place staging;
 	int staging_fd;

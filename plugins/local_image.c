@@ -17,7 +17,7 @@
 #include <string.h>
 
 int local_image_attach(const struct local_source *source, int image_fd, int *ret_fd,
-		       char ret_device[PATH_MAX], struct failure *reterr)
+		       char ret_device[LOCAL_DEVICE_BYTES], struct failure *reterr)
 {
 	cleanup_free char *path = NULL;
 	int fd = loop_device_open_image(image_fd, source->path, &path, reterr);
@@ -25,7 +25,7 @@ int local_image_attach(const struct local_source *source, int image_fd, int *ret
 	assert(source->is_image);
 	if (fd < 0)
 		return fd;
-	(void) snprintf(ret_device, PATH_MAX, "%s", path);
+	(void) snprintf(ret_device, LOCAL_DEVICE_BYTES, "%s", path);
 	*ret_fd = fd;
 	return 0;
 }
@@ -34,7 +34,7 @@ int local_image_settle(const struct local_source *source, int image_fd, int moun
 		       struct failure *reterr)
 {
 	cleanup_close int device_fd = -EBADF;
-	char device[PATH_MAX];
+	char device[LOCAL_DEVICE_BYTES];
 	int r = capacity_image_reserve(image_fd);
 
 	/* It works as long as nothing else fills the file system beneath. */
