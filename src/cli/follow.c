@@ -25,6 +25,7 @@ struct followed {
 	struct podvol_watch *watch;
 	struct sheet *sheet;
 	struct podvol_table *first; /* whose columns have names */
+	char *unique_name;          /* of the volume that is named; NULL: none is */
 	bool was_listed, several;
 };
 
@@ -144,26 +145,29 @@ static int run(struct cli *cli, struct followed *all, size_t count)
 	return cli_end(cli, EXIT_FAILED, "out of memory");
 }
 
-/* One object is the list of those that have its name. */
-static char *watch_path(const struct get_request *request, const struct get_target *target)
+/* One object is the list of those that have its name, one volume the rows of its unique name. */
+static char *watch_path(const struct followed *followed)
 {
 	cleanup_free char *selector = NULL, *escaped = NULL, *query = NULL;
-	bool everywhere = request->everywhere;
+	const struct get_request *request = followed->request;
+	const struct get_target *target = followed->target;
 
 	if (!target->name)
 		return get_path(request, target);
-	selector = new_text("metadata.name=%s", target->name);
+	selector = followed->unique_name ? new_text("uniqueName=%s", followed->unique_name)
+					 : new_text("metadata.name=%s", target->name);
 	if (!selector)
 		return NULL;
 	escaped = podvol_escape(selector);
 	if (!escaped || !(query = new_text("fieldSelector=%s", escaped)))
 		return NULL;
-	return kinds_path(target->kind, everywhere ? NULL : request->name_space, NULL, query);
+	return kinds_path(target->kind, request->everywhere ? NULL : request->name_space, NULL,
+			  query);
 }
 
 static int begin(struct followed *followed)
 {
-	cleanup_free char *path = watch_path(followed->request, followed->target);
+	cleanup_free char *path = watch_path(followed);
 	const struct podvol_watch_request request = {
 		.path = path,
 		.accept = is_table(followed->cli->format) ? TYPE_TABLE : NULL,
@@ -175,26 +179,46 @@ static int begin(struct followed *followed)
 		    : -ENOMEM;
 }
 
+/* A volume is named by whatever a person has at hand; what is watched is a member of its rows. */
+static int find_volume(struct followed *followed)
+{
+	cleanup_free char *path = get_path(followed->request, followed->target);
+	struct cli *cli = followed->cli;
+	struct podvol_table *rows = NULL;
+	int r;
+
+	if (!kind_is_view(followed->target->kind) || !followed->target->name)
+		return EXIT_DONE;
+	get_about(cli, followed->request, followed->target);
+	r = path ? podvol_table_get(cli->podvol, path, &rows) : -ENOMEM;
+	if (r < 0)
+		return cli_get_failed(cli, r);
+	followed->unique_name =
+		strdup(podvol_table_cell(rows, 0, podvol_table_find(rows, "Unique Name")));
+	podvol_table_free(rows);
+	return followed->unique_name ? EXIT_DONE : cli_end(cli, EXIT_FAILED, "out of memory");
+}
+
 int follow(struct cli *cli, const struct get_request *request)
 {
 	cleanup_free struct followed *all = calloc(request->count, sizeof(*all));
 	int status = EXIT_DONE, r = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < request->count; i++) {
-		const struct kind *kind = request->wanted[i].kind;
-
-		if (kind_is_view(kind) && (!kind->is_watched || request->wanted[i].name))
+	for (size_t i = 0; i < request->count; i++)
+		if (kind_is_view(request->wanted[i].kind) && !request->wanted[i].kind->is_watched)
 			return cli_end(cli, EXIT_USAGE,
-				       "%s%s cannot be watched: volumes and events can",
-				       kind->plural, kind->is_watched ? " of a name" : "");
-	}
+				       "%s cannot be watched: podvold keeps no versions of them; "
+				       "volumes and all stored objects can be",
+				       request->wanted[i].kind->plural);
 
-	for (size_t i = 0; r == 0 && i < request->count; i++) {
+	for (size_t i = 0; r == 0 && status == EXIT_DONE && i < request->count; i++) {
 		all[i] = (struct followed){ .cli = cli,
 					    .request = request,
 					    .target = &request->wanted[i],
 					    .several = request->count > 1 };
-		r = begin(&all[i]);
+		status = find_volume(&all[i]);
+		if (status == EXIT_DONE)
+			r = begin(&all[i]);
 	}
 	if (r < 0) {
 		cli_complain(cli, "cannot watch: %s", strerror(-r));
@@ -206,6 +230,7 @@ int follow(struct cli *cli, const struct get_request *request)
 		podvol_watch_free(all[i].watch);
 		sheet_free(all[i].sheet);
 		podvol_table_free(all[i].first);
+		free(all[i].unique_name);
 	}
 	return status;
 }

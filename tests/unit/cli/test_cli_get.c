@@ -239,7 +239,8 @@ static void test_filters_of_views(void **state)
 		{ "podvolctl get operations x",
 		  "podvolctl: operations have no names: use --field-selector\n" },
 		{ "podvolctl get pods,drivers -w",
-		  "podvolctl: drivers cannot be watched: volumes and events can\n" },
+		  "podvolctl: drivers cannot be watched: podvold keeps no versions of them; "
+		  "volumes and all stored objects can be\n" },
 	};
 	const struct answer list[] = { { "GET /podvol", 0, 200, volumes_table },
 				       { "GET /api/v1", 0, 200, pods_table } };
