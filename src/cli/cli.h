@@ -153,8 +153,8 @@ bool cli_warn_of_unused(struct cli *cli, const char *pod);
 /* ---- pod_list.c ---- */
 
 /* "namespace/name" or uid as the library wants a pod, of "pod/name", too: -n counts for a plain
- * name. NULL: no memory. */
-char *cli_pod(struct cli *cli, const char *word);
+ * name. Return: EXIT_DONE, or an exit status after a complaint: of another kind, for one. */
+int cli_pod(struct cli *cli, const char *word, char **ret);
 
 /* "default/web" of "web"; uids stay. NULL: no memory. */
 char *cli_full_pod(const char *pod);

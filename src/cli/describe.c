@@ -273,14 +273,13 @@ static void print_pod_volumes(struct cli *cli, const struct podvol_table *volume
 /* Facts first, then what is wrong with its manifest, then what happened. */
 static int describe_pod(struct cli *cli, const char *word)
 {
-	cleanup_free char *asked = cli_pod(cli, word);
+	cleanup_free char *asked = NULL, *pod = NULL;
 	struct podvol_table *volumes = NULL;
-	cleanup_free char *pod = NULL;
 	const char *known_as, *uid;
-	int r;
+	int r, status = cli_pod(cli, word, &asked);
 
-	if (!asked)
-		return EXIT_FAILED;
+	if (status != EXIT_DONE)
+		return status;
 	r = podvol_volumes(cli->podvol, asked, &volumes);
 	if (r < 0)
 		return cli_failed(cli, r);

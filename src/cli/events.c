@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events - what happened to pods and volumes, of all or one pod, once or on and on
+ * events - what happened to pods and volumes, of all or one object, once or on and on
  */
 #include "cli/get.h"
 
@@ -12,31 +12,38 @@
 #include <string.h>
 
 /* "fieldSelector=involvedObject.kind%3DPod%2C..." */
-static char *query_for_pod(const char *name)
+static char *query_for(const char *kind, const char *name)
 {
 	cleanup_free char *selector = NULL, *escaped = NULL;
 
-	selector = new_text("involvedObject.kind=Pod,involvedObject.name=%s", name);
+	selector = new_text("involvedObject.kind=%s,involvedObject.name=%s", kind, name);
 	if (!selector)
 		return NULL;
 	escaped = podvol_escape(selector);
 	return escaped ? new_text("fieldSelector=%s", escaped) : NULL;
 }
 
-/* "NAME", "NAMESPACE/NAME", and "pod/NAME" as kubectl writes it. */
-static int read_pod(struct cli *cli, struct get_request *request, const char *word)
+/* "NAME" and "NAMESPACE/NAME" of a pod, and "KIND/NAME" as kubectl writes it. Events about what has
+ * no namespace are in the default one. */
+static int read_object(struct cli *cli, struct get_request *request, const char *word)
 {
-	const char *slash = strchr(word, '/');
-	bool is_kind = slash && (strncmp(word, "pod/", 4) == 0 || strncmp(word, "pods/", 5) == 0);
+	struct kind kind = { .singular = "pod" };
+	const char *name = kind_of_word(word, &kind), *slash = strchr(word, '/');
 
 	request->everywhere = false;
 	request->name_space = cli->name_space ? cli->name_space : "default";
-	if (slash && !is_kind) {
+	if (name && kind_is_view(&kind))
+		return cli_end(cli, EXIT_USAGE, "'%s' is not a kind of stored object",
+			       kind.singular);
+	if (name && !kind.namespaced)
+		request->name_space = "default";
+	if (slash && !name) {
 		request->words = strndup(word, (size_t) (slash - word));
 		request->name_space = request->words;
 	}
-	cli_about(cli, "pod", request->name_space ?: "", slash ? slash + 1 : word);
-	request->query = query_for_pod(slash ? slash + 1 : word);
+	name = name ?: slash ? slash + 1 : word;
+	cli_about(cli, kind.singular, request->name_space ?: "", name);
+	request->query = query_for(kind.name ?: "Pod", name);
 	return request->query && request->name_space ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -77,7 +84,7 @@ int verb_events(struct cli *cli)
 		.everywhere = !cli->name_space || cli_flag(cli, "all-namespaces"),
 		.name_space = cli->name_space,
 	};
-	const char *pod = cli_value(cli, "for");
+	const char *object = cli_value(cli, "for");
 	cleanup_free char *path = NULL;
 	int status;
 
@@ -86,8 +93,8 @@ int verb_events(struct cli *cli)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	request.count = 1;
 	status = kinds_find(cli, "events", &request.wanted[0].kind);
-	if (status == EXIT_DONE && pod)
-		status = read_pod(cli, &request, pod);
+	if (status == EXIT_DONE && object)
+		status = read_object(cli, &request, object);
 	if (status != EXIT_DONE)
 		return status;
 	if (cli_flag(cli, "watch") || cli_flag(cli, "watch-only"))

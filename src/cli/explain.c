@@ -440,16 +440,14 @@ static int explain_stored(struct cli *cli, const char *word, bool is_claim)
 /* ---- the verb ---- */
 
 /* "/podvol/v1/pods/[NAMESPACE/]NAME" */
-static char *pod_base(struct cli *cli)
+static char *pod_base(const char *pod)
 {
-	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
-	char *slash = pod ? strchr(pod, '/') : NULL;
-	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod), *space = NULL;
+	const char *slash = strchr(pod, '/');
+	cleanup_free char *plain = strndup(pod, slash ? (size_t) (slash - pod) : 0);
+	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod);
+	cleanup_free char *space = plain ? podvol_escape(plain) : NULL;
 	char *base;
 
-	if (slash)
-		*slash = '\0';
-	space = podvol_escape(slash ? pod : "");
 	if (!name || !space ||
 	    asprintf(&base, "/podvol/v1/pods/%s%s%s", space, slash ? "/" : "", name) < 0)
 		return NULL;
@@ -494,12 +492,14 @@ int verb_explain_state(struct cli *cli)
 	const char *claim = named_claim(cli->arguments[0]);
 	const char *volume = named_volume(cli->arguments[0]);
 	const char *word = claim ?: volume ?: cli->arguments[0];
-	cleanup_free char *base = pod_base(cli), *escaped = podvol_escape(word);
-	cleanup_free char *pod = cli_pod(cli, word);
+	cleanup_free char *base = NULL, *escaped = podvol_escape(word), *pod = NULL;
 	cleanup_json struct cJSON *rows = NULL;
-	int status;
+	int status = cli_pod(cli, word, &pod);
 
-	if (!base || !escaped || !pod)
+	if (status != EXIT_DONE)
+		return status;
+	base = pod_base(pod);
+	if (!base || !escaped)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	status = !claim && !volume && may_be_pod(word) ? get_rows(cli, base, "volumes", &rows)
 						       : EXIT_DONE;

@@ -9,6 +9,7 @@
  */
 #include "cli/describe.h"
 #include "cli/get.h"
+#include "cli/kinds.h"
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
@@ -20,16 +21,21 @@ static const char events_path[] = "/api/v1/events", steps_path[] = "/podvol/v1/s
 
 /* What was asked for. */
 struct subject {
-	const char *word;      /* as it was typed: a name or a path */
-	char *pod, *full_name; /* "web" as cli_pod() reads it, and "default/web" */
+	const char *word; /* as it was typed, without its kind: a name or a path */
+	struct kind kind; /* all of it NULL: of any */
+	char *full_name;  /* "default/web" */
 	struct cJSON *volumes;
 };
 
 static void subject_done(struct subject *subject)
 {
-	free(subject->pod);
 	free(subject->full_name);
 	json_free(subject->volumes);
+}
+
+static bool may_be(const struct subject *subject, const char *singular)
+{
+	return !subject->kind.singular || strcmp(subject->kind.singular, singular) == 0;
 }
 
 /* Is a row of the view of volumes about it? */
@@ -37,10 +43,12 @@ static bool is_joined(const struct subject *subject, const struct cJSON *row)
 {
 	if (*subject->word == '/')
 		return describe_is_at(row, subject->word);
-	return strcmp(json_text_at(row, "pod"), subject->full_name) == 0 ||
-	       strcmp(json_text_at(row, "claim"), subject->full_name) == 0 ||
-	       strcmp(json_text_at(row, "specName"), subject->word) == 0 ||
-	       strcmp(json_text_at(row, "uniqueName"), subject->word) == 0;
+	return (may_be(subject, "pod") && json_text_is(row, "pod", subject->full_name)) ||
+	       (may_be(subject, "persistentvolumeclaim") &&
+		json_text_is(row, "claim", subject->full_name)) ||
+	       ((may_be(subject, "persistentvolume") || may_be(subject, "volume")) &&
+		(json_text_is(row, "specName", subject->word) ||
+		 json_text_is(row, "uniqueName", subject->word)));
 }
 
 /* @name: "default/web", or "disk" of an object without a namespace. */
@@ -67,7 +75,8 @@ static bool is_about(const struct subject *subject, const struct cJSON *event)
 			json_text_at(event, "involvedObject.name"));
 	if (!name)
 		return false;
-	if (strcmp(name, *space ? subject->full_name : subject->word) == 0)
+	if (strcmp(name, *space ? subject->full_name : subject->word) == 0 &&
+	    (!subject->kind.name || strcmp(subject->kind.name, kind) == 0))
 		return true;
 	JSON_FOREACH (row, json_get(subject->volumes, "items"))
 		if (is_in_row(row, kind, name) && is_joined(subject, row))
@@ -87,10 +96,12 @@ static void keep_those_about(const struct subject *subject, struct cJSON *list)
 
 static int read_subject(struct cli *cli, struct subject *ret)
 {
-	ret->word = cli->arguments[0];
-	ret->pod = cli_pod(cli, ret->word);
-	cli->about[0] = '\0';
-	ret->full_name = ret->pod ? cli_full_pod(ret->pod) : NULL;
+	const char *word = cli->arguments[0];
+
+	ret->word = kind_of_word(word, &ret->kind) ?: word;
+	ret->full_name = cli->name_space && !strchr(ret->word, '/')
+				 ? new_text("%s/%s", cli->name_space, ret->word)
+				 : cli_full_pod(ret->word);
 	if (!ret->full_name)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	return get_tree(cli, "/podvol/v1/volumes", &ret->volumes);
@@ -124,7 +135,9 @@ static int show_events(struct cli *cli, const struct subject *subject, bool *ret
 /* A step of a device has no pod. */
 static bool is_step_about(const struct subject *subject, const char *pod, const char *unique_name)
 {
-	if (strcmp(pod, subject->full_name) == 0 || strcmp(unique_name, subject->word) == 0)
+	if (may_be(subject, "pod") && strcmp(pod, subject->full_name) == 0)
+		return true;
+	if (may_be(subject, "volume") && strcmp(unique_name, subject->word) == 0)
 		return true;
 	JSON_FOREACH (row, json_get(subject->volumes, "items"))
 		if (strcmp(json_text_at(row, "uniqueName"), unique_name) == 0 &&

@@ -36,7 +36,7 @@ int verb_hold(struct cli *cli)
 	struct podvol_hold hold = { .container = cli_value(cli, "container"),
 				    .cgroup = cli_value(cli, "cgroup") };
 	cleanup_free char *pod = NULL, *id = NULL;
-	int r;
+	int status, r;
 
 	if (!hold.container)
 		return cli_end(cli, EXIT_USAGE, "must specify --container NAME");
@@ -44,7 +44,9 @@ int verb_hold(struct cli *cli)
 		return EXIT_USAGE;
 	if (hold.pid && hold.cgroup)
 		return cli_end(cli, EXIT_USAGE, "--pid cannot be combined with --cgroup");
-	pod = cli_pod(cli, cli->arguments[0]);
+	status = cli_pod(cli, cli->arguments[0], &pod);
+	if (status != EXIT_DONE)
+		return status;
 	(void) signal(SIGPIPE, SIG_IGN);
 	r = podvol_hold_add(cli->podvol, pod, &hold, &id);
 	if (r < 0)
@@ -59,9 +61,11 @@ int verb_hold(struct cli *cli)
 
 int verb_release(struct cli *cli)
 {
-	cleanup_free char *pod = cli_pod(cli, cli->arguments[0]);
-	int r;
+	cleanup_free char *pod = NULL;
+	int status = cli_pod(cli, cli->arguments[0], &pod), r;
 
+	if (status != EXIT_DONE)
+		return status;
 	r = podvol_hold_remove(cli->podvol, pod, cli->arguments[1]);
 	if (r < 0)
 		return cli_failed(cli, r);

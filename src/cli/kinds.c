@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
+#include "object/kind.h"
 
 #include <assert.h>
 #include <string.h>
@@ -255,24 +256,56 @@ int verb_kinds(struct cli *cli)
 
 /* ---- KIND/NAME without a daemon ---- */
 
-static const char *named_as(const char *word, const char *const *kinds)
+/* As this podvolctl was built; a view, too. False: no kind is called so. */
+static bool find_built_in(const char *word, struct kind *ret)
 {
-	for (; *kinds; kinds++)
-		if (strncmp(word, *kinds, strlen(*kinds)) == 0 && word[strlen(*kinds)])
-			return word + strlen(*kinds);
-	return NULL;
+	static const char *const none[] = { NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
+		if (is_called(&views[i], word)) {
+			*ret = views[i];
+			return true;
+		}
+	for (enum object_kind i = 0; i < KIND_COUNT; i++) {
+		const struct kind_row *row = kind_row(i);
+		const struct kind kind = { .name = row->name,
+					   .plural = row->plural,
+					   .singular = row->singular,
+					   .short_names = row->short_names ?: none,
+					   .namespaced = row->namespaced };
+
+		if (!is_called(&kind, word))
+			continue;
+		*ret = kind;
+		return true;
+	}
+	return false;
+}
+
+const char *kind_of_word(const char *word, struct kind *ret)
+{
+	const char *slash = strchr(word, '/');
+	cleanup_free char *before = slash ? strndup(word, (size_t) (slash - word)) : NULL;
+
+	assert(ret);
+	return before && slash[1] && find_built_in(before, ret) ? slash + 1 : NULL;
 }
 
 const char *named_volume(const char *word)
 {
-	static const char *const kinds[] = { "pv/", "persistentvolume/", "volume/", "vol/", NULL };
+	struct kind kind;
+	const char *name = kind_of_word(word, &kind);
 
-	return named_as(word, kinds);
+	return name && (strcmp(kind.singular, "volume") == 0 ||
+			strcmp(kind.singular, "persistentvolume") == 0)
+		       ? name
+		       : NULL;
 }
 
 const char *named_claim(const char *word)
 {
-	static const char *const kinds[] = { "pvc/", "persistentvolumeclaim/", NULL };
+	struct kind kind;
+	const char *name = kind_of_word(word, &kind);
 
-	return named_as(word, kinds);
+	return name && strcmp(kind.singular, "persistentvolumeclaim") == 0 ? name : NULL;
 }

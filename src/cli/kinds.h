@@ -42,6 +42,11 @@ bool kind_is_view(const struct kind *kind);
 char *kinds_path(const struct kind *kind, const char *name_space, const char *name,
 		 const char *query);
 
+/* "KIND/NAME" of any kind there is, and not "NAMESPACE/NAME"; without a daemon. A namespace that is
+ * called like a kind is given by -n. @ret: the kind without its prefix. Return: the name, in @word;
+ * NULL, and @ret as it was: no kind stands before it. */
+const char *kind_of_word(const char *word, struct kind *ret);
+
 /* "pv/NAME" and "volume/NAME", or "pvc/NAME": the name; NULL when it is not of the kind. */
 const char *named_volume(const char *word);
 const char *named_claim(const char *word);

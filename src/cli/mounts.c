@@ -130,21 +130,18 @@ int verb_mounts(struct cli *cli)
 	cleanup_free char *pod = NULL;
 	bool waits = cli_flag(cli, "wait") || cli_flag(cli, "timeout");
 	unsigned int timeout_msec = waits ? cli->timeout_msec : 0;
+	int status;
 
 	if (!is_format(cli, format))
 		return cli_end(cli, EXIT_USAGE, "--format '%s' is none of %s", format,
 			       verb_option(cli->verb, "format")->choices);
 	if (cli_flag(cli, "user-namespace") && strcmp(format, "cri") != 0)
 		return cli_end(cli, EXIT_USAGE, "--user-namespace is for --format cri");
-	pod = cli_pod(cli, cli->arguments[0]);
-	if (!pod)
-		return cli_end(cli, EXIT_FAILED, "out of memory");
-	if (waits) {
-		int status = wait_for(cli, pod);
-
-		if (status != EXIT_DONE)
-			return status;
-	}
+	status = cli_pod(cli, cli->arguments[0], &pod);
+	if (status == EXIT_DONE && waits)
+		status = wait_for(cli, pod);
+	if (status != EXIT_DONE)
+		return status;
 	if (strcmp(format, "table") == 0)
 		return show_table(cli, pod, timeout_msec, 0);
 	if (strcmp(format, "wide") == 0)

@@ -6,6 +6,7 @@
 #include "cli/pod_wait.h"
 
 #include "cli/kinds.h"
+#include "cli/verb.h"
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -14,17 +15,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
-
-/* "pod/NAME" as kubectl writes it; a namespace of such a name is given by -n. */
-static const char *without_kind(const char *word)
-{
-	static const char *const kinds[] = { "pod/", "pods/", "po/" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strncmp(word, kinds[i], strlen(kinds[i])) == 0 && word[strlen(kinds[i])])
-			return word + strlen(kinds[i]);
-	return word;
-}
 
 /* A uid has no namespace. */
 static bool is_uid(const char *word)
@@ -42,18 +32,24 @@ char *cli_full_pod(const char *pod)
 	return strchr(pod, '/') || is_uid(pod) ? strdup(pod) : new_text("default/%s", pod);
 }
 
-char *cli_pod(struct cli *cli, const char *word)
+int cli_pod(struct cli *cli, const char *word, char **ret)
 {
+	struct kind kind;
+	const char *name = kind_of_word(word, &kind);
 	char *pod;
 
-	word = without_kind(word);
-	if (!cli->name_space || strchr(word, '/'))
-		pod = strdup(word);
-	else if (asprintf(&pod, "%s/%s", cli->name_space, word) < 0)
-		pod = NULL;
-	if (pod)
-		cli_about_pod(cli, pod);
-	return pod;
+	if (name && strcmp(kind.name, "Pod") != 0)
+		return cli_end(cli, EXIT_USAGE,
+			       "'%s' takes no %s: for a pod in namespace '%.*s' use -n",
+			       cli->verb->name, kind.singular, (int) (name - word - 1), word);
+	word = name ?: word;
+	pod = cli->name_space && !strchr(word, '/') ? new_text("%s/%s", cli->name_space, word)
+						    : strdup(word);
+	if (!pod)
+		return cli_end(cli, EXIT_FAILED, "out of memory");
+	cli_about_pod(cli, pod);
+	*ret = pod;
+	return EXIT_DONE;
 }
 
 /* Can a pod, or a namespace and a pod, have this name, as Kubernetes allows them? A word without a
@@ -180,10 +176,13 @@ static int unit_name_pod(const char *unit, char **ret)
 
 int verb_unit_name(struct cli *cli)
 {
-	cleanup_free char *word = cli_pod(cli, cli->arguments[0]), *unit = NULL;
-	cleanup_free char *pod = word ? cli_full_pod(word) : NULL;
+	cleanup_free char *word = NULL, *pod = NULL, *unit = NULL;
+	int status = cli_pod(cli, cli->arguments[0], &word);
 	char *name;
 
+	if (status != EXIT_DONE)
+		return status;
+	pod = cli_full_pod(word);
 	if (!pod)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	if (!check_pod(cli, pod))
@@ -271,6 +270,8 @@ static int read_selected(struct cli *cli, const char *labels, struct pod_list *r
 static int add_named(struct cli *cli, const char *word, struct pod_list *list)
 {
 	cleanup_free char *of_unit = NULL;
+	char **pod = &list->names[list->count];
+	int status = EXIT_DONE;
 
 	if (unit_name_is(word) && unit_name_pod(word, &of_unit) < 0) {
 		cli_complain(cli,
@@ -279,11 +280,17 @@ static int add_named(struct cli *cli, const char *word, struct pod_list *list)
 			     word);
 		return EXIT_USAGE;
 	}
-	list->names[list->count] = cli_pod(cli, of_unit ? of_unit : word);
-	if (!list->names[list->count])
-		return EXIT_FAILED;
+	/* A unit has its namespace. */
+	if (of_unit) {
+		*pod = TAKE_PTR(of_unit);
+		cli_about_pod(cli, *pod);
+	} else {
+		status = cli_pod(cli, word, pod);
+	}
+	if (status != EXIT_DONE)
+		return status;
 	list->count++;
-	return check_pod(cli, list->names[list->count - 1]) ? EXIT_DONE : EXIT_USAGE;
+	return check_pod(cli, *pod) ? EXIT_DONE : EXIT_USAGE;
 }
 
 int pod_list_read(struct cli *cli, struct pod_list *ret)

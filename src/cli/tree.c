@@ -273,13 +273,15 @@ int verb_tree(struct cli *cli)
 {
 	cleanup(forest_done) struct forest forest = { .cli = cli };
 	cleanup_free char *word = NULL, *full = NULL;
-	int status;
+	int status = EXIT_DONE;
 
-	if (cli->argument_count > 0)
-		word = *cli->arguments[0] == '/' ? strdup(cli->arguments[0])
-						 : cli_pod(cli, cli->arguments[0]);
+	if (cli->argument_count > 0 && *cli->arguments[0] == '/')
+		word = strdup(cli->arguments[0]);
+	else if (cli->argument_count > 0)
+		status = cli_pod(cli, cli->arguments[0], &word);
 	cli->about[0] = '\0';
-	status = get_tree(cli, "/podvol/v1/volumes", &forest.volumes);
+	if (status == EXIT_DONE)
+		status = get_tree(cli, "/podvol/v1/volumes", &forest.volumes);
 	if (status == EXIT_DONE)
 		status = get_tree(cli, "/api/v1/pods", &forest.pods);
 	if (status == EXIT_DONE)

@@ -80,7 +80,7 @@ VALUE(patch_type, 0, "type", "TYPE", "strategic (default), merge or json",
 FLAG(wait_done, 0, "wait", "wait until it is done, or say why it is not");
 VALUE(wait_for, 0, "for", "WHAT", "mounted (default) or unmounted", CHOICES("mounted unmounted"),
       .take = option_take_wait_for);
-VALUE(for_pod, 0, "for", "POD", "events of this pod only", .word = WORD_POD);
+VALUE(for_pod, 0, "for", "POD|KIND/NAME", "events of this pod or object only", .word = WORD_POD);
 VALUE(timeout, 0, "timeout", "D", "how long to wait: 30s (default), 2m, 1h",
       .take = option_take_timeout);
 VALUE(interval, 0, "interval", "D", "how often top looks: 2s (default), 1m; a second at least");

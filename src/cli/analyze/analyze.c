@@ -207,9 +207,12 @@ static void analysis_done(struct analysis *analysis)
 /* The log knows pods as "namespace/name" and by uid, and a uid has no slash either. */
 static int read_pod(struct analysis *analysis, const char *word)
 {
-	cleanup_free char *pod = cli_pod(analysis->cli, word);
+	cleanup_free char *pod = NULL;
+	int status = cli_pod(analysis->cli, word, &pod);
 
-	analysis->pod = pod ? cli_full_pod(pod) : NULL;
+	if (status != EXIT_DONE)
+		return status;
+	analysis->pod = cli_full_pod(pod);
 	return analysis->pod ? EXIT_DONE : cli_end(analysis->cli, EXIT_FAILED, "out of memory");
 }
 

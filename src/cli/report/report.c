@@ -248,16 +248,18 @@ int verb_report(struct cli *cli)
 {
 	cleanup_free char *pod = NULL;
 	struct report report = { .cli = cli };
-	int status;
+	int status = EXIT_DONE;
 
 	if (isatty(fileno(cli->out)))
 		return cli_end(cli, EXIT_USAGE,
 			       "report prints HTML: redirect it, 'podvolctl report "
 			       ">report.html'");
 	if (cli->argument_count > 0) {
-		pod = cli_pod(cli, cli->arguments[0]);
+		status = cli_pod(cli, cli->arguments[0], &pod);
 		cli->about[0] = '\0';
-		if (!pod || strchr(pod, ' '))
+		if (status != EXIT_DONE)
+			return status;
+		if (strchr(pod, ' '))
 			return cli_end(cli, EXIT_USAGE, "'%s' is not a pod's name",
 				       cli->arguments[0]);
 	}
