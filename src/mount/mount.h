@@ -93,6 +93,7 @@ int place_open(int root_fd, const char *root_path, const char *path, struct plac
 /* ---- root.c: the root directory as its own shared mount ---- */
 
 struct lock_holder;
+struct users_below;
 
 struct mount_root {
 	int fd, directory_fd; /* O_PATH, inside its mount; and the directory below that */
@@ -345,6 +346,8 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
  * remove_volume_contents - the other recursive removal: a volume whose claim was deleted
  * @place: its directory; itself removed too, last
  * @mark:  that it must bear; see volume_directory.h
+ * @users: a search for the users of all that is below its base path; NULL: it gets one of its own,
+ *         as it does when that one does not prove that it has no users
  *
  * Nothing is removed while it, or something in it, is mounted elsewhere (-EBUSY).
  * By descriptor, within one mount: everything below is looked at first, and with a mount point
@@ -353,7 +356,8 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
  * Return: 0; -EPERM no such mark, nothing is removed; -EXDEV; -ESTALE something else was put
  * in its place meanwhile, which stays; else as the calls. [worker]
  */
-int remove_volume_contents(const struct place *place, const char *mark, struct failure *reterr);
+int remove_volume_contents(const struct place *place, const char *mark,
+			   const struct users_below *users, struct failure *reterr);
 
 /* ---- cleanup.c ---- */
 

@@ -4,8 +4,10 @@
  */
 #include "provision/directory_job.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "controller/local/local_plan.h"
+#include "mount/holders/users_below.h"
 #include "object/json/json.h"
 #include "object/kinds/volume_source.h"
 #include "plugins/exec_class.h"
@@ -142,7 +144,9 @@ static int run(struct directory_job *job)
 						    .capacity = job->capacity,
 						    .bytes = job->bytes,
 						    .fs_type = job->fs_type,
-						    .own = job->own };
+						    .own = job->own,
+						    .users = job->search ? job->search->users
+									 : NULL };
 
 	if (is_plugin(job->base_paths[0]))
 		return run_plugin(job);
@@ -179,8 +183,20 @@ static struct worker_pool *run_job(struct worker_job *worker_job)
 {
 	struct directory_job *job = (struct directory_job *) worker_job;
 
-	job->was_run = true;
+	job->state = JOB_TOO_LATE;
+	if (job->search && job->search->users && !users_below_is_current(job->search->users))
+		return NULL;
+	job->state = JOB_RAN;
 	job->error = run(job);
+	return NULL;
+}
+
+/* After a failure each removal searches by itself, and says why nothing can be removed. */
+static struct worker_pool *run_search(struct worker_job *worker_job)
+{
+	struct directory_search *search = (struct directory_search *) worker_job;
+
+	(void) users_below_search(search->job.base_paths[0], &search->users, NULL);
 	return NULL;
 }
 
@@ -249,15 +265,55 @@ int directory_job_new(const struct directory_job_options *options,
 	return 0;
 }
 
+int directory_search_new(const char *base_path, struct directory_search **ret)
+{
+	struct directory_search *search = calloc(1, sizeof(*search));
+	char *copy = strdup(base_path);
+
+	if (!search || !copy) {
+		free(search);
+		free(copy);
+		return -ENOMEM;
+	}
+	search->job.job.run = run_search;
+	search->job.is_search = true;
+	search->job.deed = DIRECTORY_REMOVE; /* whose IO slots it takes */
+	search->job.base_paths[search->job.base_count++] = copy;
+	search->references = 1;
+	*ret = search;
+	return 0;
+}
+
+void directory_search_release(struct directory_search *search)
+{
+	if (!search || --search->references > 0)
+		return;
+	(void) users_below_free(search->users);
+	(void) job_free(&search->job);
+}
+
+void directory_job_use_search(struct directory_job *job, struct directory_search *search)
+{
+	assert(!job->search);
+	job->search = search;
+	search->references++;
+}
+
+void directory_job_leave_search(struct directory_job *job)
+{
+	directory_search_release(TAKE_PTR(job->search));
+}
+
 void directory_job_end(struct directory_job *job)
 {
 	const struct directory_choice choice = { job->choice.index, job->choice.capacity,
 						 job->facts.creation_nsec, job->facts.is_atomic,
 						 job->choice.room_bytes };
 
-	if (!job->was_run)
+	if (job->state != JOB_RAN)
 		job->error = failed_plain(&job->why, -ECANCELED, "podvold is shutting down");
 	copies_remove(job->copies, &job->copy, job->error);
+	directory_job_leave_search(job);
 	job->done(job->userdata, job->error, job->error < 0 ? NULL : &choice, &job->why);
 	(void) job_free(job);
 }

@@ -17,10 +17,18 @@
 #include "operation/io_slot.h"
 #include "status/copies.h"
 
+struct base_removals;
 struct crew;
 struct plugin_host;
+struct users_below;
 
 enum { BASE_PATHS_MAX = 16 };
+
+enum directory_job_state {
+	JOB_NOT_RUN,
+	JOB_RAN,
+	JOB_TOO_LATE, /* its search tells nothing any more: it needs another */
+};
 
 /* Belongs to a thread until it is over; owns its strings. */
 struct directory_job {
@@ -46,14 +54,26 @@ struct directory_job {
 		struct cJSON *options;
 	} plugin; /* whose base path is one */
 	struct copies *copies;
-	struct copy copy; /* with a source */
+	struct copy copy;                      /* with a source */
+	struct directory_search *search;       /* that a removal waited for; NULL: none */
+	struct directory_job *previous, *next; /* of those that wait for one search */
+	bool is_search;                        /* the first member of a struct directory_search */
 	directory_done_fn *done;
 	void *userdata;
-	bool was_run;
+	enum directory_job_state state;
 	int error;
 	struct volume_choice choice;
 	struct volume_snapshot_facts facts;
 	struct failure why;
+};
+
+/* A search for users, which removals of one base path share. */
+struct directory_search {
+	struct directory_job job;
+	struct base_removals *removals; /* of its base path */
+	struct directory_job *served;   /* while it runs */
+	size_t references;              /* its own, and of what it served */
+	struct users_below *users;      /* that it found; NULL: it failed */
 };
 
 /* What all jobs borrow. */
@@ -68,5 +88,11 @@ struct directory_job_options {
 int directory_job_new(const struct directory_job_options *options,
 		      const struct directory_order *order, directory_done_fn *done, void *userdata,
 		      struct directory_job **ret);
+/* A search for the users of all that is below a base path. Return: 0 or -ENOMEM. */
+int directory_search_new(const char *base_path, struct directory_search **ret);
 /* Says to the one who ordered it what came of it, and frees it; on the loop. */
 void directory_job_end(struct directory_job *job);
+/* A search goes with the last removal that uses it. */
+void directory_job_use_search(struct directory_job *job, struct directory_search *search);
+void directory_job_leave_search(struct directory_job *job);
+void directory_search_release(struct directory_search *search);

@@ -4,6 +4,7 @@
  */
 #include "provision/volume_directories.h"
 
+#include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
 #include "controller/local/local_capacity.h"
@@ -13,6 +14,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
+#include <utlist.h>
 
 enum {
 	THREADS = 4,              /* directories are metadata: more would wait for each other */
@@ -26,6 +28,7 @@ enum {
 struct crew {
 	struct worker_pool *pool; /* NULL: podvold stops */
 	struct io_slots *io_slots;
+	struct base_removals *removals; /* one for each base path where something is to go */
 };
 
 struct volume_directories {
@@ -37,24 +40,18 @@ struct volume_directories {
 	atomic_bool is_stopping;         /* read by the threads that copy */
 };
 
+/* Of one base path: removals that wait for a search that begins after they were ordered. */
+struct base_removals {
+	struct base_removals *previous, *next;
+	struct directory_job *due;       /* the search that runs knows nothing of these */
+	struct directory_search *search; /* waits for an IO slot, or runs; NULL: none */
+};
+
 static struct directory_job *job_of(struct io_slot_place *place)
 {
 	return place ? (struct directory_job *) ((char *) place -
 						 offsetof(struct directory_job, place))
 		     : NULL;
-}
-
-static void job_done(struct worker_job *worker_job)
-{
-	struct directory_job *job = (struct directory_job *) worker_job, *next;
-	struct crew *crew = job->crew;
-
-	for (; job; job = crew->pool ? NULL : next) {
-		next = job_of(io_slot_release(crew->io_slots, &job->place));
-		directory_job_end(job);
-		if (next && crew->pool)
-			worker_submit(crew->pool, &next->job);
-	}
 }
 
 /* Removals have IO slots of their own: large volumes that go keep none from being made. */
@@ -67,10 +64,144 @@ static uint64_t io_slot_of(const struct directory_job *job)
 	return io_slot;
 }
 
+/* A search serves what was ordered before this moment. */
+static void hand_over(struct directory_job *job)
+{
+	struct directory_search *search = (struct directory_search *) job;
+
+	if (job->is_search)
+		search->served = TAKE_PTR(search->removals->due);
+	worker_submit(job->crew->pool, &job->job);
+}
+
 static void submit(struct directory_job *job)
 {
 	if (io_slot_enter(job->crew->io_slots, &job->place, io_slot_of(job)))
-		worker_submit(job->crew->pool, &job->job);
+		hand_over(job);
+}
+
+/* ---- one search for all removals that are due ---- */
+
+static void job_done(struct worker_job *worker_job);
+
+static void cancel(struct directory_job **jobs)
+{
+	struct directory_job *job, *more;
+
+	DL_FOREACH_SAFE2(*jobs, job, more, next)
+	directory_job_end(job);
+	*jobs = NULL;
+}
+
+/* @search: NULL: each makes its own. */
+static void submit_served(struct directory_job *jobs, struct directory_search *search)
+{
+	struct directory_job *job, *more;
+
+	DL_FOREACH_SAFE2(jobs, job, more, next)
+	{
+		if (search)
+			directory_job_use_search(job, search);
+		submit(job);
+	}
+}
+
+/* It takes an IO slot as removals do, and so waits for those that the one before served: what
+ * becomes due meanwhile needs one search, however much it is. */
+static void begin_search(struct crew *crew, struct base_removals *removals)
+{
+	struct directory_search *search;
+
+	if (directory_search_new(removals->due->base_paths[0], &search) < 0) {
+		submit_served(TAKE_PTR(removals->due), NULL);
+		return;
+	}
+	search->job.crew = crew;
+	search->job.job.done = job_done;
+	search->removals = removals;
+	removals->search = search;
+	submit(&search->job);
+}
+
+static void forget_unless_needed(struct crew *crew, struct base_removals *removals)
+{
+	if (removals->search || removals->due)
+		return;
+	DL_DELETE2(crew->removals, removals, previous, next);
+	free(removals);
+}
+
+static void end_search(struct directory_search *search)
+{
+	struct base_removals *removals = search->removals;
+	struct crew *crew = search->job.crew;
+
+	removals->search = NULL;
+	if (crew->pool) {
+		submit_served(TAKE_PTR(search->served), search);
+		if (removals->due)
+			begin_search(crew, removals);
+	} else {
+		cancel(&search->served);
+		cancel(&removals->due);
+	}
+	directory_search_release(search);
+	forget_unless_needed(crew, removals);
+}
+
+static struct base_removals *removals_of(struct crew *crew, const char *base_path)
+{
+	struct base_removals *removals;
+
+	DL_FOREACH2(crew->removals, removals, next)
+	if (strcmp(removals->search->job.base_paths[0], base_path) == 0)
+		return removals;
+	removals = calloc(1, sizeof(*removals));
+	if (removals)
+		DL_APPEND2(crew->removals, removals, previous, next);
+	return removals;
+}
+
+/* A removal waits for a search first. */
+static void take_job(struct directory_job *job)
+{
+	struct base_removals *removals = NULL;
+
+	if (job->deed == DIRECTORY_REMOVE && job->base_paths[0][0] == '/')
+		removals = removals_of(job->crew, job->base_paths[0]);
+	if (!removals) {
+		submit(job);
+		return;
+	}
+	DL_APPEND2(removals->due, job, previous, next);
+	if (!removals->search)
+		begin_search(job->crew, removals);
+	forget_unless_needed(job->crew, removals);
+}
+
+static void end_job(struct directory_job *job)
+{
+	if (job->is_search) {
+		end_search((struct directory_search *) job);
+	} else if (job->state == JOB_TOO_LATE && job->crew->pool) {
+		directory_job_leave_search(job);
+		take_job(job);
+	} else {
+		directory_job_end(job);
+	}
+}
+
+static void job_done(struct worker_job *worker_job)
+{
+	struct directory_job *job = (struct directory_job *) worker_job, *next;
+	struct crew *crew = job->crew;
+
+	for (; job; job = crew->pool ? NULL : next) {
+		next = job_of(io_slot_release(crew->io_slots, &job->place));
+		end_job(job);
+		if (next && crew->pool)
+			hand_over(next);
+	}
 }
 
 static int start(void *userdata, const struct directory_order *order, directory_done_fn *done,
@@ -88,7 +219,7 @@ static int start(void *userdata, const struct directory_order *order, directory_
 		return r;
 	job->job.done = job_done;
 	job->crew = order->source ? &directories->copiers : &directories->makers;
-	submit(job);
+	take_job(job);
 	return 0;
 }
 
@@ -116,6 +247,7 @@ static int open_crew(struct crew *crew, const char *name, struct worker_return *
 static void close_crew(struct crew *crew)
 {
 	struct worker_pool *pool = TAKE_PTR(crew->pool);
+	struct base_removals *removals;
 	struct io_slot_place *place;
 
 	if (!pool)
@@ -123,7 +255,12 @@ static void close_crew(struct crew *crew)
 	(void) worker_pool_free(pool);
 	while ((place = io_slots_first_waiting(crew->io_slots))) {
 		(void) io_slot_give_up(crew->io_slots, place);
-		directory_job_end(job_of(place));
+		end_job(job_of(place));
+	}
+	DL_FOREACH2(crew->removals, removals, next)
+	{
+		cancel(&removals->search->served);
+		cancel(&removals->due);
 	}
 }
 

@@ -119,6 +119,8 @@ static void report_holder(struct mount_search *search, const struct candidate *c
 	holder->directory = asked.directory;
 	holder->sub_paths_of = asked.sub_paths_of;
 	holder->device = asked.device;
+	holder->note_shown = asked.note_shown;
+	holder->shown_userdata = asked.shown_userdata;
 	holder->passed = asked.passed;
 	if (holder->pid > 0)
 		holder->pid_fd = process_pin(holder->pid, 0);

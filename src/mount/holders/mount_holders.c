@@ -184,13 +184,17 @@ static bool is_looked_for(const struct mount_search *search, dev_t device)
 static int note_candidate(struct mount_search *search, size_t holder, const char *table,
 			  const struct mountinfo_line *mount, const struct mount_holder *process)
 {
+	const struct mount_holder *asked = &search->holders[holder];
 	const struct position *own = &search->positions[holder];
 	struct candidate candidate = { .holder = holder,
 				       .found = *process,
 				       .mount_id = mount->mount_id };
 	struct position position;
-	int r = find_position(table, mount, &position);
+	int r;
 
+	if (asked->note_shown)
+		return asked->note_shown(asked->shown_userdata, mount->root);
+	r = find_position(table, mount, &position);
 	if (r < 0)
 		return r;
 	(void) snprintf(candidate.found.where, sizeof(candidate.found.where), "%s",

@@ -65,6 +65,10 @@ struct mount_holder {
 	bool elsewhere;                          /* mounts of our own namespace do not count */
 	const void *volume; /* of several mounts of one volume the same: what another namespace has
 			       at the place of one is judged by that one alone; NULL: none */
+	/* With @root; NULL, or called with what each mount of it shows, in place of a report: who
+	 * has anything of it open counts as ever. A negative errno ends the search. */
+	int (*note_shown)(void *userdata, const char *root);
+	void *shown_userdata;
 	struct mount_passed *passed; /* not NULL: the search is forced, see mount_force.h, and this
 					says what it went past */
 

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "mount/capacity/capacity.h"
 #include "mount/holders/mount_holders.h"
+#include "mount/holders/users_below.h"
 #include "mount/ownership/tree_walk.h"
 #include "mount/path/safe_path.h"
 #include "mount/remove/volume_directory.h"
@@ -250,16 +251,18 @@ static int check_same(int fd, const struct place *place, struct failure *reterr)
 }
 
 /* Neither it nor anything in it is mounted. */
-static int check_removable(int fd, const struct capacity_method *method, const char *path,
+static int check_removable(int fd, const struct capacity_method *method,
+			   const struct users_below *users, const char *path,
 			   struct failure *reterr)
 {
-	int result = directory_users_check(fd, reterr);
+	bool is_proven = users && users_below_proves_none(users, fd);
+	int result = is_proven ? 0 : directory_users_check(fd, reterr);
 
 	if (result < 0)
 		(void) failure_prefix(reterr, "nothing of '%s' is removed", path);
 	else if (method && method->check_unused)
 		result = method->check_unused(fd, path, reterr);
-	return result < 0 ? result : check_no_mounts(fd, path, reterr);
+	return result < 0 || is_proven ? result : check_no_mounts(fd, path, reterr);
 }
 
 static int remove_by_entries(int fd, const struct place *place, struct failure *reterr)
@@ -300,7 +303,8 @@ static int remove_limited(int fd, const struct capacity_method *method, const st
 	return result;
 }
 
-int remove_volume_contents(const struct place *place, const char *mark, struct failure *reterr)
+int remove_volume_contents(const struct place *place, const char *mark,
+			   const struct users_below *users, struct failure *reterr)
 {
 	const struct capacity_method *method;
 	cleanup_close int fd = -EBADF;
@@ -327,7 +331,7 @@ int remove_volume_contents(const struct place *place, const char *mark, struct f
 		return result;
 	}
 	method = capacity_of(fd);
-	result = check_removable(fd, method, place->path, reterr);
+	result = check_removable(fd, method, users, place->path, reterr);
 	if (result < 0)
 		return result;
 	return method ? remove_limited(fd, method, place, reterr)

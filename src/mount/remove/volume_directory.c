@@ -447,5 +447,6 @@ int volume_directory_remove(const struct volume_directory *directory, struct fai
 	r = place_open(base_fd, directory->base_path, directory->name, &place, reterr);
 	if (r == -ENOENT || (r == 0 && !is_there(&place)))
 		return check_gone(base_fd, directory, reterr);
-	return r < 0 ? r : remove_volume_contents(&place, directory->mark, reterr);
+	return r < 0 ? r
+		     : remove_volume_contents(&place, directory->mark, directory->users, reterr);
 }

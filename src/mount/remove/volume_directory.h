@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct users_below;
+
 #define VOLUME_DIRECTORY_MARK "trusted.podvol.volume"
 
 enum { VOLUME_MARK_BYTES = 129 }; /* a uid is of at most 128 */
@@ -35,6 +37,8 @@ struct volume_directory {
 	uint64_t bytes;        /* that size; for making and growing */
 	const char *fs_type;   /* of an image that is filled; NULL the usual one */
 	const struct own_directories *own; /* no place for a new volume; NULL: any is one */
+	const struct users_below *users;   /* for removing: who uses what is below the base path;
+					      NULL: it is searched for */
 };
 
 struct volume_order {

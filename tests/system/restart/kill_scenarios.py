@@ -445,10 +445,10 @@ class Provision(Scenario):
         return {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name},
                 "provisioner": "podvol/local", "parameters": {"basePaths": n.base}, "volumeBindingMode": mode}
 
-    def claim(self, name):
-        made = claim(name)
+    def claim(self, class_name, name=None):
+        made = claim(name or class_name)
         del made["spec"]["volumeName"]
-        made["spec"].update(storageClassName=name, accessModes=["ReadWriteOnce"],
+        made["spec"].update(storageClassName=class_name, accessModes=["ReadWriteOnce"],
                             resources={"requests": {"storage": "1Ki"}})
         return made
 
@@ -466,15 +466,16 @@ class Provision(Scenario):
 class Unprovision(Provision):
     """Claims are deleted, and their data with them."""
     name = "deletion of data"
+    deleted = ("one",)
 
     def prepare(self, n):
         n.start()
-        reach(n, "POST", CLAIMS, self.claim("one"))
-        eventually(lambda: self.phases(n) == ["Bound"], what=lambda: self.phases(n))
-        path = os.path.join(n.base, os.listdir(n.base)[0])
-        for name in FILES:
-            os.makedirs(os.path.dirname(os.path.join(path, name)), exist_ok=True)
-            with open(os.path.join(path, name), "w", encoding="utf-8"):
+        for claim_name in self.deleted:
+            reach(n, "POST", CLAIMS, self.claim("one", claim_name))
+        eventually(lambda: self.phases(n) == ["Bound"] * len(self.deleted), what=lambda: self.phases(n))
+        for path in (os.path.join(n.base, volume, name) for volume in os.listdir(n.base) for name in FILES):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8"):
                 pass
         n.stop()
 
@@ -483,7 +484,8 @@ class Unprovision(Provision):
                 (ask(n, "GET", "/api/v1/persistentvolumes")[1] or {"items": ["?"]})["items"]]
 
     def begin(self, n):
-        reach(n, "DELETE", f"{CLAIMS}/one")
+        for claim_name in self.deleted:
+            reach(n, "DELETE", f"{CLAIMS}/{claim_name}")
 
     def recover(self, n):
         self.begin(n)
@@ -493,6 +495,12 @@ class Unprovision(Provision):
 
     def verify(self, n):
         equal(os.listdir(n.base), [], "directories of volumes that are gone")
+
+
+class UnprovisionMany(Unprovision):
+    """So many that one search for users serves several."""
+    name = "deletion of several volumes' data"
+    deleted = ("one", "other", "third", "last")
 
 
 class Abandon(Unprovision):
