@@ -38,7 +38,7 @@ static const struct failure *first_failure(const struct document_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->documents[i].object)
-			return &list->documents[i].failure;
+			return list->documents[i].failure;
 	return list->failure.error ? &list->failure : NULL;
 }
 

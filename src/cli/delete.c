@@ -126,8 +126,8 @@ static int delete_document(struct cli *cli, const struct document *document)
 
 	if (*document->kind == '\0' || *document->name == '\0')
 		return cli_end(cli, EXIT_FAILED, "%s",
-			       document->failure.error ? document->failure.text
-						       : "the document names no object");
+			       document->failure ? document->failure->text
+						 : "the document names no object");
 	status = kinds_find_name(cli, document->kind, &kind);
 	if (status != EXIT_DONE)
 		return status;

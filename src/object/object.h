@@ -163,11 +163,12 @@ struct cJSON *object_tree(const struct object *object);
  * @reference, a map. */
 void object_write_reference(const struct object *object, struct cJSON *reference);
 
-/* One document of a manifest. Exactly one of object and failure.error is set. */
+/* One document of a manifest. Exactly one of object and failure is set. */
 struct document {
 	const struct object *object; /* owned by the list */
-	struct failure failure;      /* with the line where the syntax broke */
-	unsigned int line;           /* where the document begins, from 1 */
+	/* With the line where the syntax broke; of failure_keep(), for the list; NULL: none. */
+	const struct failure *failure;
+	unsigned int line; /* where the document begins, from 1 */
 	/* As far as they could be read, for messages about a bad document; "" otherwise. */
 	char kind[64], name_space[64], name[254];
 	/* A kind of Kubernetes that has no meaning on a node, such as a Service: @failure says that

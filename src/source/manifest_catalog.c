@@ -366,7 +366,7 @@ static int add_notes(struct put *put)
 	for (size_t i = 0; i < list->count && r == 0; i++)
 		if (!list->documents[i].object)
 			r = add_note(put, &list->documents[i], list->documents[i].line,
-				     list->documents[i].failure.text, more);
+				     list->documents[i].failure->text, more);
 	/* The document that broke the stream has said so already. */
 	if (r == 0 && list->failure.error &&
 	    (list->count == 0 || list->documents[list->count - 1].object))

@@ -53,8 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct document *document = &list.documents[i];
 
 		HOLDS(document->line > 0);
-		HOLDS((document->object != NULL) == (document->failure.error == 0));
-		HOLDS(document->object || document->failure.text[0] != '\0');
+		HOLDS((document->object != NULL) == !document->failure);
+		HOLDS(document->object || document->failure->text[0] != '\0');
 		if (document->object) {
 			check_bytes(document->object);
 			check_yaml(document->object);

@@ -414,10 +414,10 @@ static int order_items(struct apply *apply)
 
 static enum api_refusal refusal_of(const struct document *document)
 {
-	if (document->failure.error == -E2BIG)
+	if (document->failure->error == -E2BIG)
 		return API_TOO_LARGE;
-	return document->failure.error == -EINVAL && document->kind[0] ? API_INVALID
-								       : API_BAD_REQUEST;
+	return document->failure->error == -EINVAL && document->kind[0] ? API_INVALID
+									: API_BAD_REQUEST;
 }
 
 /* Replies and returns false when a document is bad: then nothing is written. */
@@ -427,14 +427,14 @@ static bool check_documents(struct exchange *exchange, const struct document_lis
 		const struct document *document = &list->documents[i];
 		char text[DOCUMENT_TEXT_BYTES];
 
-		if (document->failure.error == 0 || document->is_foreign_kind)
+		if (!document->failure || document->is_foreign_kind)
 			continue;
-		if (document->failure.error == -ENOMEM)
+		if (document->failure->error == -ENOMEM)
 			reply_unread(exchange, -ENOMEM, NULL);
 		else
 			reply_refusal(exchange, refusal_of(document),
 				      "%s is refused, nothing was stored: %s",
-				      document_text(list, document, text), document->failure.text);
+				      document_text(list, document, text), document->failure->text);
 		return false;
 	}
 	if (list->failure.error < 0)

@@ -76,15 +76,15 @@ static int parse_yaml_body(struct exchange *exchange, const struct kind_row *row
 				 list.count);
 	if (r < 0) {
 		reply_unread(exchange, r, why.text);
-	} else if (list.documents[0].failure.error < 0) {
+	} else if (list.documents[0].failure) {
 		const struct document *document = &list.documents[0];
 		const struct reply_details details = { .row = row, .name = document->name };
 
-		r = document->failure.error;
+		r = document->failure->error;
 		if (r == -EINVAL && document->kind[0] != '\0')
-			reply_error(exchange, r, &details, &document->failure);
+			reply_error(exchange, r, &details, document->failure);
 		else
-			reply_unread(exchange, r, document->failure.text);
+			reply_unread(exchange, r, document->failure->text);
 	} else {
 		const struct object *object = list.documents[0].object;
 

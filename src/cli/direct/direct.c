@@ -64,7 +64,8 @@ static int find_volume(const struct document_list *list, const char *file,
 		const struct document *document = &list->documents[i];
 
 		if (!document->object) {
-			*reterr = document->failure;
+			(void) failed_plain(reterr, document->failure->error, "%s",
+					    document->failure->text);
 			return failure_prefix(reterr, "%s:%u", file, document->line);
 		}
 		if (document->object->kind != KIND_PERSISTENT_VOLUME)

@@ -79,10 +79,17 @@ static void describe(struct document *document, const struct cJSON *tree)
 	copy_text(document->name, sizeof(document->name), json_get(metadata, "name"));
 }
 
+static int keep_failure(struct document *document, const struct failure *failure)
+{
+	document->failure = failure_keep(failure);
+	return document->failure->error == -ENOMEM ? -ENOMEM : 0;
+}
+
 void document_list_done(struct document_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		(void) object_unref(list->documents[i].object);
+		(void) failure_drop(list->documents[i].failure);
 		free(list->documents[i].source);
 		free(list->documents[i].unknown_fields);
 	}
@@ -103,8 +110,7 @@ static int break_off(struct builder *builder, const struct cJSON *tree, unsigned
 	if (!document)
 		return -ENOMEM;
 	describe(document, tree);
-	document->failure = *failure;
-	return failure->error;
+	return keep_failure(document, failure) < 0 ? -ENOMEM : failure->error;
 }
 
 static int too_many(struct builder *builder, unsigned int line)
@@ -193,20 +199,45 @@ static int note_unknown_fields(struct document *document, const struct cJSON *tr
 	return unknown.is_lost ? -ENOMEM : 0;
 }
 
-static int make_object(const struct builder *builder, struct cJSON *tree, struct document *document)
+static int make_object(const struct builder *builder, struct cJSON *tree, struct document *document,
+		       struct failure *reterr)
 {
 	size_t index = builder->list->count - 1;
 
-	return builder->edit ? object_of_document(tree, builder->edit, index, &document->object,
-						  &document->failure)
-			     : object_from_tree(tree, &document->object, &document->failure);
+	return builder->edit
+		       ? object_of_document(tree, builder->edit, index, &document->object, reterr)
+		       : object_from_tree(tree, &document->object, reterr);
 }
 
-/* One document. @failure: a rule that the syntax check found broken, or error 0. */
+static int fill(const struct builder *builder, struct cJSON *tree, struct document *document,
+		struct failure *reterr)
+{
+	int r;
+
+	if (json_node_count(tree) > OBJECT_NODES_MAX)
+		return failed_plain(reterr, -E2BIG, "the object holds more than %d values",
+				    OBJECT_NODES_MAX);
+	if (builder->keep_sources) {
+		document->source = json_print(tree);
+		if (!document->source)
+			return -ENOMEM;
+	}
+	if (note_unknown_fields(document, tree) < 0)
+		return -ENOMEM;
+	r = make_object(builder, tree, document, reterr);
+	if (r == 0)
+		(void) snprintf(document->name_space, sizeof(document->name_space), "%s",
+				document->object->meta.name_space); /* the default one, perhaps */
+	return r;
+}
+
+/* One document. @broken: a rule that the syntax check found broken, or error 0. */
 static int take_one(struct builder *builder, struct cJSON *tree, unsigned int line,
-		    const struct failure *failure)
+		    const struct failure *broken)
 {
 	struct document *document;
+	struct failure why;
+	int r;
 
 	if (builder->list->count >= atomic_load(&count_max))
 		return too_many(builder, line);
@@ -214,25 +245,13 @@ static int take_one(struct builder *builder, struct cJSON *tree, unsigned int li
 	if (!document)
 		return -ENOMEM;
 	describe(document, tree);
-	document->failure = *failure;
-	if (failure->error == 0 && json_node_count(tree) > OBJECT_NODES_MAX) {
-		(void) failed_plain(&document->failure, -E2BIG,
-				    "the object holds more than %d values", OBJECT_NODES_MAX);
-		return 0;
-	}
-	if (failure->error == 0 && builder->keep_sources) {
-		document->source = json_print(tree);
-		if (!document->source)
-			return -ENOMEM;
-	}
-	if (failure->error == 0 && note_unknown_fields(document, tree) < 0)
+	r = broken->error < 0 ? broken->error : fill(builder, tree, document, &why);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 && keep_failure(document, broken->error < 0 ? broken : &why) < 0)
 		return -ENOMEM;
-	if (failure->error == 0 && make_object(builder, tree, document) == 0)
-		(void) snprintf(document->name_space, sizeof(document->name_space), "%s",
-				document->object->meta.name_space); /* the default one, perhaps */
-	document->is_foreign_kind =
-		document->failure.error == -EOPNOTSUPP && kind_is_foreign(document->kind);
-	return document->failure.error == -ENOMEM ? -ENOMEM : 0;
+	document->is_foreign_kind = r == -EOPNOTSUPP && kind_is_foreign(document->kind);
+	return 0;
 }
 
 static int take_tree(struct builder *builder, struct cJSON *tree, unsigned int line,

@@ -24,7 +24,7 @@ const struct object *object_of(const char *yaml)
 	assert_int_equal(documents_parse(yaml, strlen(yaml), &list, &failure), 0);
 	assert_int_equal(list.count, 1);
 	if (!list.documents[0].object)
-		print_message("refused: %s\n", list.documents[0].failure.text);
+		print_message("refused: %s\n", list.documents[0].failure->text);
 	object = object_ref(list.documents[0].object);
 	assert_non_null(object);
 	document_list_done(&list);
@@ -38,7 +38,7 @@ void assert_refused(const char *yaml, const char *text)
 	assert_int_equal(documents_parse(yaml, strlen(yaml), &list, NULL), 0);
 	assert_int_equal(list.count, 1);
 	assert_null(list.documents[0].object);
-	assert_string_equal(list.documents[0].failure.text, text);
+	assert_string_equal(list.documents[0].failure->text, text);
 	document_list_done(&list);
 }
 

@@ -30,7 +30,7 @@ static void parse(const char *text, struct document_list *list)
 
 static void assert_good(const struct document *document, unsigned int line, const char *name)
 {
-	assert_string_equal(document->failure.text, "");
+	assert_null(document->failure);
 	assert_non_null(document->object);
 	assert_int_equal(document->line, line);
 	assert_string_equal(document->name, name);
@@ -41,8 +41,9 @@ static void assert_bad(const struct document *document, unsigned int line, const
 		       const char *why)
 {
 	assert_null(document->object);
-	assert_string_equal(document->failure.text, why);
-	assert_true(document->failure.error < 0);
+	assert_non_null(document->failure);
+	assert_string_equal(document->failure->text, why);
+	assert_true(document->failure->error < 0);
 	assert_int_equal(document->line, line);
 	assert_string_equal(document->name, name);
 }
@@ -123,7 +124,7 @@ static void test_what_is_no_object_is_refused(void **state)
 	assert_bad(&list.documents[2], 5, "", "kind: Required value");
 	assert_bad(&list.documents[3], 7, "", "apiVersion: Required value");
 	assert_bad(&list.documents[4], 9, "nn", "no matches for kind \"Pod\" in version \"v2\"");
-	assert_int_equal(list.documents[4].failure.error, -EOPNOTSUPP);
+	assert_int_equal(list.documents[4].failure->error, -EOPNOTSUPP);
 	assert_bad(&list.documents[5], 13, "", "kind: Required value");
 	document_list_done(&list);
 }
@@ -351,7 +352,7 @@ static void test_documents_are_limited(void **state)
 	assert_int_equal(list.count, DOCUMENTS_COUNT_MAX + 1);
 	assert_string_equal(list.failure.text, "line 100001: more than 50000 documents");
 	assert_int_equal(list.failure.error, -E2BIG);
-	assert_string_equal(list.documents[DOCUMENTS_COUNT_MAX].failure.text, list.failure.text);
+	assert_string_equal(list.documents[DOCUMENTS_COUNT_MAX].failure->text, list.failure.text);
 	document_list_done(&list);
 
 	documents_set_max(3);
@@ -416,8 +417,8 @@ static void test_values_of_one_object_are_limited(void **state)
 	assert_int_equal(fclose(file), 0);
 	parse(text, &list);
 	assert_int_equal(list.count, 2);
-	assert_int_equal(list.documents[0].failure.error, -E2BIG);
-	assert_string_equal(list.documents[0].failure.text,
+	assert_int_equal(list.documents[0].failure->error, -E2BIG);
+	assert_string_equal(list.documents[0].failure->text,
 			    "the object holds more than 12000 values");
 	assert_non_null(list.documents[1].object);
 	document_list_done(&list);
@@ -436,8 +437,8 @@ static void test_objects_are_limited(void **state)
 	parse(text, &list);
 	assert_int_equal(list.count, 1);
 	assert_null(list.documents[0].object);
-	assert_non_null(strstr(list.documents[0].failure.text, "is too large: 1572864"));
-	assert_int_equal(list.documents[0].failure.error, -EINVAL);
+	assert_non_null(strstr(list.documents[0].failure->text, "is too large: 1572864"));
+	assert_int_equal(list.documents[0].failure->error, -EINVAL);
 	document_list_done(&list);
 }
 

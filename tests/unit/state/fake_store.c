@@ -73,7 +73,7 @@ static const struct object *parse(const char *text)
 	assert_int_equal(documents_parse(text, strlen(text), &list, &failure), 0);
 	assert_int_equal(list.count, 1);
 	if (!list.documents[0].object)
-		print_error("# %s\n# %s\n", list.documents[0].failure.text, text);
+		print_error("# %s\n# %s\n", list.documents[0].failure->text, text);
 	assert_non_null(list.documents[0].object);
 	object = object_ref(list.documents[0].object);
 	document_list_done(&list);
