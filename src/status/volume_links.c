@@ -29,7 +29,9 @@ struct linked {
 	char *key; /* "namespace/name path" */
 	size_t pod_key_length;
 	char *pod_uid;
-	bool is_made; /* false: from before the start, may be missing */
+	bool is_made;  /* false: from before the start, may be missing */
+	char *seen;    /* then: the name of the one that is there; NULL: none, or several */
+	bool has_more; /* of several */
 	UT_hash_handle hh;
 };
 
@@ -57,6 +59,7 @@ static void forget(struct volume_links *links, struct linked *linked)
 		HASH_DEL(links->table, linked);
 	free(linked->key);
 	free(linked->pod_uid);
+	free(linked->seen);
 	free(linked);
 }
 
@@ -178,13 +181,24 @@ void volume_links_started(void *userdata, const struct step *step)
 		remove_links(links, linked);
 }
 
+/* The links are those that a step made before the start. */
+static bool is_complete(const struct volume_links *links, const struct linked *linked,
+			const char *unique_name)
+{
+	const struct desired_volume *volume = desired_find(links->desired, unique_name);
+	const struct desired_pod *want = volume ? desired_find_pod(volume, linked->pod_uid) : NULL;
+
+	return linked->seen && want && want->outer_name_count == 1 &&
+	       strcmp(linked->seen, want->outer_names[0]) == 0;
+}
+
 /* Made here alone: a pod whose teardown runs is still mounted in the table. */
 void volume_links_ended(void *userdata, const struct operation_ended *ended)
 {
 	struct volume_links *links = userdata;
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
-	const struct linked *linked;
+	struct linked *linked;
 
 	if (!links || links->fd < 0 || ended->result.kind != STEP_PUBLISH)
 		return;
@@ -193,18 +207,31 @@ void volume_links_ended(void *userdata, const struct operation_ended *ended)
 	if (!pod || pod->state != MOUNT_DONE || !pod->path || pod->path[0] != '/')
 		return; /* of an image there is no path: the runtime mounts it */
 	linked = find_own(links, pod);
+	if (linked && !linked->is_made)
+		linked->is_made = is_complete(links, linked, ended->result.unique_name);
 	if (!linked || !linked->is_made)
 		make_links(links, ended->result.unique_name, pod);
 }
 
 /* ---- at start ---- */
 
+static void see(struct linked *linked, const char *name)
+{
+	free(linked->seen);
+	linked->seen = linked->has_more ? NULL : strdup(name);
+	linked->has_more = true;
+}
+
 static bool is_known(void *links, const struct link_name *name, const char *target)
 {
 	char pod_key[POD_KEY_ROOM];
+	struct linked *linked;
 
 	(void) snprintf(pod_key, sizeof(pod_key), "%s/%s", name->name_space, name->pod);
-	return find(links, pod_key, target) != NULL;
+	linked = find(links, pod_key, target);
+	if (linked)
+		see(linked, name->volume);
+	return linked != NULL;
 }
 
 /* What was mounted when podvold ended, and no teardown of which had begun. */
