@@ -176,6 +176,23 @@ static void post_hold(const struct hook *hook, const char *container)
 	hook_fail("pod '%s': process %d of the container has ended", hook->pod, hook->pid);
 }
 
+/* As JSON, so that the text "7" is not taken for the number. */
+static int read_pid(const struct hook *hook)
+{
+	const char *text = podvol_object_json(hook->state, "pid");
+	char *end;
+	long pid;
+
+	if (*text == '\0')
+		hook_fail("the container's state on standard input has no pid");
+	pid = strtol(text, &end, 10);
+	if (*end != '\0' || pid <= 0 || pid > INT_MAX)
+		hook_fail("the container's state on standard input: pid: must be the number of a "
+			  "process, and is %.40s",
+			  text);
+	return (int) pid;
+}
+
 /* Held before the mounts are looked at: what is right then stays so. When the start fails the
  * runtime ends the process, and with it the hold. */
 static void create_runtime(struct hook *hook)
@@ -185,6 +202,7 @@ static void create_runtime(struct hook *hook)
 	struct podvol_object *pod;
 
 	(void) alarm((limit + ANSWER_MSEC) / 1000);
+	hook->pid = read_pid(hook);
 	hook->pid_fd = pidfd_open(hook->pid, 0);
 	if (hook->pid_fd < 0)
 		hook_fail("process %d of the container: %s", hook->pid, strerror(errno));
@@ -258,13 +276,6 @@ static void poststop(const struct hook *hook)
 	podvol_table_free(holds);
 }
 
-static int read_pid(const struct hook *hook)
-{
-	long pid = strtol(podvol_object_text(hook->state, "pid"), NULL, 10);
-
-	return pid > 0 && pid <= INT_MAX ? (int) pid : 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct hook hook = { .podvol = NULL };
@@ -280,15 +291,12 @@ int main(int argc, char **argv)
 	hook.state = hook_read_object(STDIN_FILENO, "the container's state on standard input");
 	hook.pod = annotation(&hook, "podvol.io/pod");
 	if (*hook.pod != '\0') {
-		hook.pid = read_pid(&hook);
 		if (podvol_connect(NULL, &hook.podvol) < 0)
 			hook_fail("PODVOL_SOCKET is not the path of a socket");
 		if (strcmp(podvol_object_text(hook.state, "status"), "stopped") == 0)
 			poststop(&hook);
-		else if (hook.pid > 0)
-			create_runtime(&hook);
 		else
-			hook_fail("the container's state on standard input has no pid");
+			create_runtime(&hook);
 	}
 	podvol_free(hook.podvol);
 	podvol_object_free(hook.state);
