@@ -160,10 +160,12 @@ size_t text_print(FILE *out, const char *text, size_t width)
 	return text_print_cut(out, text, width, text_is_path(text) ? rest * 2 / 3 : 0);
 }
 
-/* Bytes of @text that fit one line: up to a blank, unless a word is longer than that. */
+/* Bytes of @text that fit one line: up to a blank; of a word that is longer than that up to a
+ * slash.
+ */
 static size_t line_bytes(const char *text, size_t width)
 {
-	size_t length = strlen(text), used = 0, at = 0, blank = 0, columns;
+	size_t length = strlen(text), used = 0, at = 0, blank = 0, slash = 0, columns;
 	bool bad;
 
 	while (at < length) {
@@ -172,11 +174,32 @@ static size_t line_bytes(const char *text, size_t width)
 		if (text[at] == ' ')
 			blank = at;
 		if (used + columns > width)
-			return blank > 0 ? blank : at;
+			return blank > 0 ? blank : slash > 0 ? slash : at;
+		if (text[at] == '/')
+			slash = at + 1;
 		used += columns;
 		at += bytes;
 	}
 	return length;
+}
+
+size_t text_print_broken(FILE *out, const char *word, struct text_wrap wrap)
+{
+	size_t column = wrap.column, room;
+
+	for (; wrap.width > 0; column = wrap.indent) {
+		size_t bytes;
+
+		room = wrap.width > column + WIDTH_BELOW_MIN ? wrap.width - column
+							     : WIDTH_BELOW_MIN;
+		bytes = line_bytes(word, room);
+		if (word[bytes] == '\0')
+			break;
+		(void) print_some(out, word, bytes, SIZE_MAX);
+		(void) fprintf(out, "\n%*s", (int) wrap.indent, "");
+		word += bytes;
+	}
+	return column + print_some(out, word, strlen(word), SIZE_MAX);
 }
 
 void text_print_below(FILE *out, const char *text, const char *prefix, size_t screen)

@@ -34,6 +34,16 @@ size_t text_print(FILE *out, const char *text, size_t width);
 /* The same, with @tail_width columns of its end behind the ellipsis; less than @width, or 0. */
 size_t text_print_cut(FILE *out, const char *text, size_t width, size_t tail_width);
 
+struct text_wrap {
+	size_t column; /* where the text begins */
+	size_t indent; /* of the lines that follow */
+	size_t width;  /* of the terminal; 0: one line, as it is */
+};
+
+/* A word, all of it: on as many lines as it needs, broken behind slashes. Return: the column behind
+ * it. */
+size_t text_print_broken(FILE *out, const char *word, struct text_wrap wrap);
+
 /* Has it a slash and no blank? */
 bool text_is_path(const char *text);
 
@@ -62,12 +72,6 @@ const char *state_colour(const char *state);
 size_t cut_choose(char *const *texts, size_t count, size_t stride, size_t width);
 
 /* ---- wrap.c ---- */
-
-struct text_wrap {
-	size_t column; /* where the text begins */
-	size_t indent; /* of the lines that follow */
-	size_t width;  /* of the terminal; 0: one line, as it is */
-};
 
 /* The width of a terminal; 0 elsewhere, and with --output wide. */
 size_t screen_wrap_width(const struct cli *cli);

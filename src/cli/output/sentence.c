@@ -14,7 +14,7 @@
 enum { LINE_COLUMNS = 80, SENTENCE_BYTES = 8192 };
 
 /* Lines break at the terminal's width, elsewhere at 80 columns. A word that is wider than the
- * terminal is cut in its middle there; with --output wide it is whole, as it is elsewhere. */
+ * terminal is broken there; with --output wide it is in one piece, as it is elsewhere. */
 static void say_word(struct cli *cli, const char *word)
 {
 	size_t screen = screen_width(cli->out);
@@ -32,7 +32,8 @@ static void say_word(struct cli *cli, const char *word)
 		(void) fputc(' ', cli->out);
 		cli->said_columns++;
 	}
-	cli->said_columns += text_print_cut(cli->out, word, whole, whole * 2 / 3);
+	cli->said_columns = text_print_broken(cli->out, word,
+					      (struct text_wrap){ cli->said_columns, 0, whole });
 }
 
 /* A text of the daemon may end in a full stop of its own. */

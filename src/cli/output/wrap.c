@@ -3,7 +3,7 @@
  * wrap - a text behind a label, on as many lines as the terminal needs
  *
  * Broken at blanks. A word that does not fit beside the label goes below it; one that is longer
- * than a line, mostly a path, is cut in its middle. Nothing is changed where there is no terminal.
+ * than a line, mostly a path, goes on in the next. Nothing is cut.
  */
 #include "cli/output/screen.h"
 
@@ -11,10 +11,7 @@
 
 #include <string.h>
 
-enum {
-	BELOW_INDENT = 4, /* of a word that does not fit beside its label */
-	ROOM_MIN = 10,    /* columns for a word on a terminal that is too narrow */
-};
+enum { BELOW_INDENT = 4 /* of a word that does not fit beside its label */ };
 
 size_t screen_wrap_width(const struct cli *cli)
 {
@@ -33,7 +30,7 @@ void text_print_wrapped(FILE *out, const char *text, struct text_wrap wrap)
 	bool is_first = true;
 
 	while (wrap.width > 0 && *text) {
-		size_t length = strcspn(text, " "), room;
+		size_t length = strcspn(text, " ");
 		cleanup_free char *word = strndup(text, length);
 		size_t width = text_width(word ?: "");
 
@@ -43,8 +40,8 @@ void text_print_wrapped(FILE *out, const char *text, struct text_wrap wrap)
 			column += text_print(out, " ", 0);
 		if (column + width > wrap.width && column > BELOW_INDENT)
 			column = begin_line(out, BELOW_INDENT);
-		room = wrap.width > column + ROOM_MIN ? wrap.width - column : ROOM_MIN;
-		column += text_print_cut(out, word ?: "", room, (room - 1) * 2 / 3);
+		column = text_print_broken(out, word ?: "",
+					   (struct text_wrap){ column, BELOW_INDENT, wrap.width });
 		is_first = false;
 		text += length + (text[length] == ' ');
 	}
