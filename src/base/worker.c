@@ -76,6 +76,11 @@ static void give_back(struct worker_return *to_loop, struct worker_job *job)
 		(void) eventfd_write(to_loop->wake_fd, 1);
 }
 
+void worker_pool_report(struct worker_pool *pool, struct worker_job *job)
+{
+	give_back(pool->to_loop, job);
+}
+
 /* Turned round: jobs are reported in the order in which they ended. */
 static void deliver_finished(struct worker_return *to_loop)
 {

@@ -94,6 +94,10 @@ void worker_submit(struct worker_pool *pool, struct worker_job *job);
 /* As worker_submit(); without a pool the job runs here, at once. */
 void worker_submit_or_run(struct worker_pool *pool, struct worker_job *job);
 
+/* From a job that runs on a thread of the pool: another one is over, without a run. Its done()
+ * comes before that of the job that runs. */
+void worker_pool_report(struct worker_pool *pool, struct worker_job *job);
+
 /* How many jobs wait, run and are set aside; any thread. */
 struct worker_counts {
 	unsigned int queued, running, set_aside, threads;

@@ -3,7 +3,7 @@
  * object_text - the text of an object, and where in it metadata and spec stand
  *
  * Each write looks at these two several times: where they are is noted when the text is made, so
- * that nobody has to read the whole for it. Changes nothing.
+ * that no reader has to search the whole for it. Changes nothing.
  */
 #pragma once
 

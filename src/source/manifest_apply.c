@@ -210,7 +210,7 @@ static void drop_document(const struct manifest_pending *pending, const struct o
 
 	if (pending->step != MANIFEST_STEP_CREATE && pending->step != MANIFEST_STEP_UPDATE)
 		return;
-	if (!definition || !definition->entry->text)
+	if (!definition || (!definition->entry->text && definition->object != result))
 		return;
 	/* Another document would have been evaluated again; one that was handed over is stored. */
 	if (pending->key->ask_again && definition->object != result)

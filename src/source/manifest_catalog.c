@@ -137,7 +137,7 @@ static bool comes_before(const struct manifest_definition *a, const struct manif
 }
 
 /* In order, so that who counts is always the first of the list. */
-static void link_to_key(struct manifest_definition *definition)
+void manifest_definition_link(struct manifest_definition *definition)
 {
 	struct manifest_definition **place = &definition->key->definitions;
 
@@ -244,7 +244,9 @@ static int add_document(struct put *put, size_t index)
 	const struct document *document = &put->file->documents.documents[index];
 	const struct manifest_document *source = &put->file->sources[index];
 	struct manifest_key *key = manifest_catalog_add_key(put->catalog, document->object);
+	const struct manifest_definition *old;
 	struct manifest_definition *definition;
+	bool is_carried;
 
 	if (!key)
 		return -ENOMEM;
@@ -254,16 +256,20 @@ static int add_document(struct put *put, size_t index)
 	if (!definition)
 		return -ENOMEM;
 	key->put = put->catalog->puts;
-	*definition = (struct manifest_definition){ .entry = put->entry,
-						    .key = key,
-						    .object = object_ref(document->object),
-						    .hash = source->hash,
-						    .names_node = source->names_node,
-						    .index = index,
-						    .line = document->line,
-						    .is_unread = put->file->is_as_applied,
-						    .since_usec = manifest_defined_since(
-							    put->entry, key, put->now_usec) };
+	old = manifest_definition_in(put->entry, key);
+	is_carried = old && put->entry->is_partial && old->index == index;
+	*definition = (struct manifest_definition){
+		.entry = put->entry,
+		.key = key,
+		.object = object_ref(is_carried ? old->object : document->object),
+		.hash = source->hash,
+		.names_node = source->names_node,
+		.index = index,
+		.line = document->line,
+		.is_unread = is_carried ? old->is_unread : put->file->is_as_applied,
+		.is_carried = is_carried,
+		.since_usec = old ? old->since_usec : put->now_usec
+	};
 	*put->definitions_end = definition;
 	put->definitions_end = &definition->next_in_entry;
 	return 0;
@@ -279,7 +285,7 @@ static bool is_named(const struct document *document)
  * another pod. A file that had nothing has nothing to lose. */
 static bool is_half(const struct put *put)
 {
-	return put->file->is_unclosed && put->entry->definitions;
+	return put->file->is_unclosed && put->entry->definitions && !put->entry->is_partial;
 }
 
 /* One broken document does not spoil its neighbours, unless it is unknown what it was. */
@@ -313,8 +319,8 @@ static int add_documents(struct put *put)
 }
 
 /* Kind, namespace and name as a broken document has them. */
-static bool is_meant(const struct manifest_key *key, const char *kind, const char *name_space,
-		     const char *name)
+bool manifest_key_is_meant(const struct manifest_key *key, const char *kind, const char *name_space,
+			   const char *name)
 {
 	const struct kind_row *row = kind_row(key->kind);
 	const char *space = *name_space ? name_space : "default";
@@ -330,7 +336,8 @@ static bool is_broken_in(const struct manifest_file *file, const struct manifest
 		const struct document *document = &file->documents.documents[i];
 
 		if (!document->object &&
-		    is_meant(key, document->kind, document->name_space, document->name))
+		    manifest_key_is_meant(key, document->kind, document->name_space,
+					  document->name))
 			return true;
 	}
 	return false;
@@ -408,6 +415,10 @@ static void set_definitions(struct put *put)
 			*put->definitions_end = old;
 			put->definitions_end = &old->next_in_entry;
 			unlink_from_key(old);
+		} else if (old->key->put == put->catalog->puts) {
+			unlink_from_key(old);
+			old->next_in_entry = NULL;
+			free_definitions(old);
 		} else {
 			drop_definition(put->catalog, old, false);
 		}
@@ -415,8 +426,9 @@ static void set_definitions(struct put *put)
 	entry->definitions = put->definitions;
 	entry->pod_count = 0;
 	for (struct manifest_definition *d = entry->definitions; d; d = d->next_in_entry) {
-		link_to_key(d);
-		manifest_catalog_affect(put->catalog, d->key);
+		manifest_definition_link(d);
+		if (!d->is_carried)
+			manifest_catalog_affect(put->catalog, d->key);
 		entry->pod_count += d->key->kind == KIND_POD;
 	}
 }
@@ -435,7 +447,8 @@ static void set_notes(struct manifest_catalog *catalog, struct manifest_entry *e
 	catalog->unkept_notes += entry->unkept_notes;
 }
 
-static struct manifest_entry *add_entry(struct manifest_catalog *catalog, const char *name)
+struct manifest_entry *manifest_catalog_add_entry(struct manifest_catalog *catalog,
+						  const char *name)
 {
 	struct manifest_entry *entry = manifest_catalog_entry(catalog, name);
 	size_t length = strlen(name);
@@ -473,7 +486,7 @@ int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest
 	assert(file->is_present && !file->was_changing);
 	put.definitions_end = &put.definitions;
 	put.notes_end = &put.notes;
-	put.entry = add_entry(catalog, file->name);
+	put.entry = manifest_catalog_add_entry(catalog, file->name);
 	if (!put.entry)
 		return -ENOMEM;
 	catalog->puts++;
@@ -486,6 +499,7 @@ int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest
 	}
 	pods_before = put.entry->pod_count;
 	put.entry->is_unclear = put.is_unclear;
+	put.entry->is_partial = false;
 	set_definitions(&put);
 	set_notes(catalog, put.entry, &put);
 	/* A listing after lost events reads it again. */
@@ -494,69 +508,6 @@ int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest
 	put.entry->text = put.is_unclear || put.note_count + put.unkept_notes ? 0 : file->text;
 	*ret = put.entry;
 	return 0;
-}
-
-/* ---- what is stored, in place of what cannot be read ---- */
-
-static bool leaves_open(const struct manifest_entry *entry, const struct manifest_key *key)
-{
-	const struct manifest_note *note = entry->notes;
-
-	while (note && !is_meant(key, note->kind, note->name_space, note->name))
-		note = note->next;
-	return entry->is_unclear || note;
-}
-
-/* A file without a document has no note yet: nothing is wrong with one that never had any. */
-static int note_stand_in(struct manifest_catalog *catalog, struct manifest_entry *entry,
-			 uint64_t now_usec)
-{
-	static const char stays[] = "; what is stored of it stays in force";
-	struct manifest_note *note = entry->notes;
-
-	if (!note) {
-		note = entry->notes = calloc(1, sizeof(*note));
-		if (!note)
-			return -ENOMEM;
-		(void) snprintf(note->text, sizeof(note->text), "the file holds no document");
-		note->since_usec = now_usec;
-		entry->note_count++;
-		catalog->note_count++;
-	}
-	if (!strstr(note->text, stays))
-		(void) strncat(note->text, stays, sizeof(note->text) - strlen(note->text) - 1);
-	return 0;
-}
-
-int manifest_catalog_stand_in(struct manifest_catalog *catalog, struct manifest_entry *entry,
-			      const struct object *stored, uint64_t hash, uint64_t now_usec)
-{
-	struct manifest_definition *definition, **end = &entry->definitions;
-	struct manifest_key *key;
-
-	key = manifest_catalog_add_key(catalog, stored);
-	if (!key)
-		return -ENOMEM;
-	if (key->definitions || !leaves_open(entry, key)) {
-		manifest_catalog_forget(catalog, key);
-		return 0;
-	}
-	definition = calloc(1, sizeof(*definition));
-	if (!definition || note_stand_in(catalog, entry, now_usec) < 0) {
-		free(definition);
-		manifest_catalog_forget(catalog, key);
-		return -ENOMEM;
-	}
-	*definition = (struct manifest_definition){
-		.entry = entry, .key = key, .object = object_ref(stored), .hash = hash
-	};
-	while (*end)
-		end = &(*end)->next_in_entry;
-	*end = definition;
-	link_to_key(definition);
-	catalog->pod_entry_count += entry->pod_count == 0 && key->kind == KIND_POD;
-	entry->pod_count += key->kind == KIND_POD;
-	return 1;
 }
 
 /* ---- entries ---- */

@@ -16,6 +16,7 @@
 struct manifest_key;
 struct manifest_entry;
 struct manifest_gone;
+struct manifest_part;
 
 /* One document of one file. */
 struct manifest_definition {
@@ -29,6 +30,7 @@ struct manifest_definition {
 	uint64_t since_usec; /* real time; when the file was first read with it */
 	bool names_node;     /* as in struct manifest_document */
 	bool is_unread;      /* @object is what is stored; the document is not in memory */
+	bool is_carried;     /* came with a part of its file before */
 };
 
 /* Something is wrong with a file or one of its documents. */
@@ -52,6 +54,7 @@ struct manifest_entry {
 	unsigned int scan;           /* number of the last listing that had it */
 	unsigned int deletion_batch; /* number of the batch during which it came */
 	bool is_unclear; /* which objects it is about was unknown when it was read last */
+	bool is_partial; /* a new file, of which parts have come */
 	char name[];
 };
 
@@ -108,6 +111,20 @@ struct manifest_key *manifest_catalog_key(const struct manifest_catalog *catalog
  */
 int manifest_catalog_put(struct manifest_catalog *catalog, const struct manifest_file *file,
 			 uint64_t now_usec, struct manifest_entry **ret);
+
+/* What a new file holds so far: it has no entry yet, or one of such parts. Return: 0; -ENOMEM: some
+ * of it is missing until the whole file comes. @ret: where there was memory for an entry. */
+int manifest_catalog_add_part(struct manifest_catalog *catalog, const struct manifest_part *part,
+			      uint64_t now_usec, struct manifest_entry **ret);
+
+/* For manifest_catalog_part.c and manifest_stand_in.c: the entry of this name, made when absent,
+ * NULL: no memory; and a definition into the list of its key. */
+struct manifest_entry *manifest_catalog_add_entry(struct manifest_catalog *catalog,
+						  const char *name);
+void manifest_definition_link(struct manifest_definition *definition);
+/* Has a document that could not be read this kind, namespace and name? */
+bool manifest_key_is_meant(const struct manifest_key *key, const char *kind, const char *name_space,
+			   const char *name);
 
 /**
  * manifest_catalog_stand_in - what is stored stands for what its file does not say clearly

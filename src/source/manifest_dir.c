@@ -73,6 +73,7 @@ struct job {
 	struct manifest_place place;
 	int inotify_fd;
 	struct manifest_scan scan;
+	struct manifest_part_sender sender;
 	struct manifest_file *files, **files_end;
 	size_t count;
 	const char *node_name;
@@ -266,7 +267,8 @@ static void read_files(struct job *job)
 		return;
 	for (size_t i = 0; i < job->count; i++) {
 		struct manifest_file *file =
-			manifest_file_read(fd, job->names[i], job->node_name, job->known_texts[i]);
+			manifest_file_read(fd, job->names[i], job->node_name, job->known_texts[i],
+					   job->sender.take ? &job->sender : NULL);
 
 		if (!file)
 			return;
@@ -340,6 +342,14 @@ static void hand_on_files(struct manifest_dir *dir, const struct job *job)
 		dir->must_list = true;
 }
 
+static void take_part(const struct manifest_part *part, void *userdata)
+{
+	const struct manifest_dir *dir = userdata;
+
+	if (!dir->is_closing)
+		dir->callbacks.part(part, dir->callbacks.userdata);
+}
+
 static void job_done(struct worker_job *worker_job)
 {
 	struct job *job = (struct job *) worker_job;
@@ -378,6 +388,8 @@ static struct job *new_job(struct manifest_dir *dir)
 	job->inotify_fd = dir->inotify_fd;
 	job->scan.place = dir->place;
 	job->files_end = &job->files;
+	if (dir->callbacks.part)
+		job->sender = (struct manifest_part_sender){ dir->pool, take_part, dir };
 	return job;
 }
 

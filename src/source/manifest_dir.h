@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "source/manifest_file.h"
+#include "source/manifest_part.h"
 
 #include <systemd/sd-event.h>
 
@@ -35,6 +35,9 @@ struct manifest_dir_callbacks {
 	void (*listed)(const struct manifest_listing *listing, void *userdata);
 	/* The hash of a text of this file that need not be parsed, or 0. NULL: always 0. */
 	uint64_t (*known_text)(const char *name, void *userdata);
+	/* Of a file that is not parsed to its end yet; NULL: not wanted. The part is the caller's.
+	 */
+	void (*part)(const struct manifest_part *part, void *userdata);
 	/* The file stays the directory's; one that vanished has is_present false. */
 	void (*read)(struct manifest_file *file, void *userdata);
 	/* Nothing is under way or due. */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "object/json/json.h"
 #include "source/manifest_mark.h"
+#include "source/manifest_part.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -75,7 +76,12 @@ struct reading {
 	struct manifest_file *file;
 	const char *node_name;
 	uint64_t known_text;
+	const struct manifest_part_sender *sender;
+	size_t sent; /* documents that went in parts */
 };
+
+/* Each part is as long as all before it: few of them, and the loop is never without. */
+enum { FIRST_PART = 64 };
 
 static struct manifest_document *source_at(struct manifest_file *file, size_t index)
 {
@@ -92,11 +98,22 @@ static struct manifest_document *source_at(struct manifest_file *file, size_t in
 	return &file->sources[index];
 }
 
+/* Of a document that is being read all before it are whole. */
+static void send_part(struct reading *reading, size_t index)
+{
+	size_t next = reading->sent > 0 ? 2 * reading->sent : FIRST_PART;
+
+	if (!reading->sender || index < next)
+		return;
+	manifest_part_send(reading->sender, reading->file, reading->sent, index);
+	reading->sent = index;
+}
+
 /* Here, not on the loop: the document's tree is at hand. */
 static int mark_document(struct cJSON *tree, const char *text, size_t length, size_t index,
 			 void *userdata)
 {
-	const struct reading *reading = userdata;
+	struct reading *reading = userdata;
 	struct manifest_document *source = source_at(reading->file, index);
 
 	if (!source)
@@ -108,6 +125,7 @@ static int mark_document(struct cJSON *tree, const char *text, size_t length, si
 	manifest_mark_document(tree, &(struct manifest_origin){ .file = reading->file->name,
 								.hash = source->hash,
 								.node_name = reading->node_name });
+	send_part(reading, index);
 	return 0;
 }
 
@@ -238,9 +256,12 @@ static void stat_file(struct reading *reading, int directory_fd)
 }
 
 struct manifest_file *manifest_file_read(int directory_fd, const char *name, const char *node_name,
-					 uint64_t known_text)
+					 uint64_t known_text,
+					 const struct manifest_part_sender *sender)
 {
-	struct reading reading = { .node_name = node_name, .known_text = known_text };
+	struct reading reading = { .node_name = node_name,
+				   .known_text = known_text,
+				   .sender = sender };
 	size_t length = strlen(name);
 	struct manifest_file *file;
 

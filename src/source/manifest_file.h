@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+struct manifest_part_sender;
+
 /* Tells one content from another without reading it. */
 struct manifest_identity {
 	dev_t device;
@@ -61,6 +63,7 @@ bool manifest_error_passes(int error);
  * @name:         one component
  * @node_name:    for pods that name none
  * @known_text:   the hash of a text that is not to be parsed; 0: none
+ * @sender:       for what is read of it until all is; NULL: none
  *
  * A name that is not there gives a file with is_present false. One that leads nowhere, or to what
  * is no regular file, is there and has failed: it says nothing of what it had before.
@@ -68,6 +71,7 @@ bool manifest_error_passes(int error);
  * Return: freed with manifest_file_free(); NULL: no memory. Any thread; blocks.
  */
 struct manifest_file *manifest_file_read(int directory_fd, const char *name, const char *node_name,
-					 uint64_t known_text);
+					 uint64_t known_text,
+					 const struct manifest_part_sender *sender);
 /* With its documents. Accepts NULL. Return: NULL. */
 struct manifest_file *manifest_file_free(struct manifest_file *file);

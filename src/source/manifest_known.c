@@ -232,7 +232,7 @@ static void print_entry(FILE *text, const struct manifest_entry *entry)
 		count++;
 		sum += d->hash;
 	}
-	if (entry->text && count > 0 && !strchr(entry->name, '\n'))
+	if (entry->text && !entry->is_partial && count > 0 && !strchr(entry->name, '\n'))
 		(void) fprintf(text, LINE_FORMAT, entry->text, count, sum, entry->name);
 }
 

@@ -148,13 +148,14 @@ static int report_notes(const struct manifest_entry *entry, const struct walk *w
 	return r;
 }
 
-uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct manifest_key *key,
-				uint64_t now_usec)
+const struct manifest_definition *manifest_definition_in(const struct manifest_entry *entry,
+							 const struct manifest_key *key)
 {
-	for (const struct manifest_definition *old = key->definitions; old; old = old->next_in_key)
-		if (old->entry == entry)
-			return old->since_usec;
-	return now_usec;
+	const struct manifest_definition *definition = key->definitions;
+
+	while (definition && definition->entry != entry)
+		definition = definition->next_in_key;
+	return definition;
 }
 
 /* Of the object, once: by the file whose definition counts; the others say that they do not. */

@@ -23,9 +23,9 @@ bool manifest_directory_note_set(struct manifest_directory_note *note,
 /* More or fewer pods are kept. */
 void manifest_directory_note_keep(struct manifest_directory_note *note, int more);
 
-/* Since when a file has the object, real time: a file that is written again keeps it. */
-uint64_t manifest_defined_since(const struct manifest_entry *entry, const struct manifest_key *key,
-				uint64_t now_usec);
+/* The first definition of an object that the file has; NULL: none. */
+const struct manifest_definition *manifest_definition_in(const struct manifest_entry *entry,
+							 const struct manifest_key *key);
 
 /* What document a note is about. In place of a Secret's name there may be what it holds: one that
  * is no name is left out. */

@@ -238,6 +238,26 @@ static uint64_t on_known_text(const char *name, void *userdata)
 	return manifest_known_text(&((const struct manifest_source *) userdata)->known, name);
 }
 
+/* A file that is known already says something only as a whole: what it does not have any more is
+ * to go. */
+static void on_part(const struct manifest_part *part, void *userdata)
+{
+	struct manifest_source *source = userdata;
+	struct manifest_entry *entry = manifest_catalog_entry(&source->catalog, part->name);
+	bool is_new = !entry;
+
+	if (is_new ? HASH_COUNT(source->catalog.entries) >= MANIFEST_FILES_MAX : !entry->is_partial)
+		return;
+	if (manifest_catalog_add_part(&source->catalog, part, realtime_usec(), &entry) < 0)
+		log_message(LOG_ERR, "manifest '%s': out of memory while it is read", part->name);
+	if (!entry)
+		return;
+	if (is_new)
+		manifest_deletion_batch_gain(&source->deletion_batch, entry);
+	entry->scan = source->scan;
+	finish(source);
+}
+
 static void on_read(struct manifest_file *file, void *userdata)
 {
 	struct manifest_source *source = userdata;
@@ -454,6 +474,7 @@ static int set_up(struct manifest_source *source, sd_event *event)
 
 		.listed = on_listed,
 		.known_text = on_known_text,
+		.part = on_part,
 		.read = on_read,
 		.idle = on_idle,
 		.userdata = source

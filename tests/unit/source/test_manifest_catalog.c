@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "source/manifest_deletion_batch.h"
+#include "source/manifest_part.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +203,94 @@ static void keys_are_forgotten_when_nobody_needs_them(void **state)
 	manifest_catalog_done(&catalog);
 }
 
+/* ---- a file in parts ---- */
+
+/* As manifest_part_send() makes it, of the first @end documents from @first on. */
+static struct manifest_entry *put_part(struct manifest_catalog *catalog,
+				       const struct manifest_file *file, size_t first, size_t end)
+{
+	struct manifest_part *part = calloc(1, sizeof(*part) + strlen(file->name) + 1);
+	struct manifest_part_document documents[8] = { 0 };
+	struct manifest_entry *entry = NULL;
+
+	assert_non_null(part);
+	memcpy(part->name, file->name, strlen(file->name));
+	part->text = 7;
+	part->documents = documents;
+	for (size_t i = first; i < end; i++)
+		documents[part->count++] = (struct manifest_part_document){
+			.object = file->documents.documents[i].object,
+			.source = file->sources[i],
+			.index = i,
+			.line = file->documents.documents[i].line,
+		};
+	assert_int_equal(manifest_catalog_add_part(catalog, part, 42, &entry), 0);
+	free(part);
+	return entry;
+}
+
+static void a_part_defines_and_the_whole_file_carries_on(void **state)
+{
+	struct manifest_catalog catalog = { 0 };
+	struct manifest_file *file =
+		parse("a.yaml", POD("a", "/a") "---\n" POD("b", "/b") "---\n" POD("c", "/c"));
+	struct manifest_entry *entry = put_part(&catalog, file, 0, 1), *whole;
+
+	assert_true(entry->is_partial);
+	assert_int_equal(entry->text, 7);
+	assert_owner(&catalog, "a", "a.yaml");
+	assert_owner(&catalog, "c", "");
+	assert_ptr_equal(put_part(&catalog, file, 1, 2), entry);
+	assert_int_equal(catalog.pod_entry_count, 1);
+	assert_int_equal(take_all_affected(&catalog), 2);
+	entry->definitions->is_unread = true; /* b is stored by now */
+	assert_int_equal(manifest_catalog_put(&catalog, file, 99, &whole), 0);
+	assert_ptr_equal(whole, entry);
+	assert_false(entry->is_partial);
+	assert_int_equal(entry->pod_count, 3);
+	assert_int_equal(catalog.pod_entry_count, 1);
+	assert_true(entry->definitions->next_in_entry->is_unread);
+	assert_int_equal(entry->definitions->since_usec, 42);
+	assert_int_equal(take_all_affected(&catalog), 1); /* c alone is news */
+	(void) manifest_file_free(file);
+	manifest_catalog_done(&catalog);
+}
+
+/* The first of two counts, be the second in a later part or behind all parts. */
+static void twice_in_parts_is_once(void **state)
+{
+	struct manifest_catalog catalog = { 0 };
+	struct manifest_file *file =
+		parse("a.yaml", POD("a", "/1") "---\n" POD("a", "/2") "---\n" POD("a", "/3"));
+	struct manifest_entry *entry;
+
+	(void) put_part(&catalog, file, 0, 1);
+	entry = put_part(&catalog, file, 1, 2);
+	assert_int_equal(key_of(&catalog, "a")->definitions->index, 0);
+	assert_int_equal(manifest_catalog_put(&catalog, file, 99, &entry), 0);
+	assert_int_equal(key_of(&catalog, "a")->definitions->index, 0);
+	assert_null(key_of(&catalog, "a")->definitions->next_in_key);
+	assert_null(entry->definitions->next_in_entry);
+	assert_int_equal(entry->note_count, 2);
+	(void) manifest_file_free(file);
+	manifest_catalog_done(&catalog);
+}
+
+/* A file that is being written has nothing to lose but what it had before. */
+static void parts_make_no_file_half(void **state)
+{
+	struct manifest_catalog catalog = { 0 };
+	struct manifest_file *file = parse("a.yaml", POD("a", "/a") "---\n" POD("b", "/b"));
+	struct manifest_entry *entry = put_part(&catalog, file, 0, 1);
+
+	file->is_unclosed = true;
+	assert_int_equal(manifest_catalog_put(&catalog, file, 99, &entry), 0);
+	assert_int_equal(entry->note_count, 0);
+	assert_owner(&catalog, "b", "a.yaml");
+	(void) manifest_file_free(file);
+	manifest_catalog_done(&catalog);
+}
+
 /* The nth allocation fails; 0: none does. */
 static unsigned int failing;
 
@@ -349,6 +438,9 @@ int main(void)
 		cmocka_unit_test(broken_files_keep_what_they_had),
 		cmocka_unit_test(unchanged_problem_keeps_its_time),
 		cmocka_unit_test(keys_are_forgotten_when_nobody_needs_them),
+		cmocka_unit_test(a_part_defines_and_the_whole_file_carries_on),
+		cmocka_unit_test(twice_in_parts_is_once),
+		cmocka_unit_test(parts_make_no_file_half),
 		cmocka_unit_test(put_without_memory_changes_nothing),
 		cmocka_unit_test(deletion_batch_counts_what_was_there_before),
 		cmocka_unit_test(moved_pod_is_not_lost),

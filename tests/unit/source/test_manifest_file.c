@@ -92,7 +92,7 @@ static void write_file(const struct place *place, const char *name, const char *
 
 static struct manifest_file *look(const struct place *place, const char *name)
 {
-	struct manifest_file *file = manifest_file_read(place->fd, name, "node-1", 0);
+	struct manifest_file *file = manifest_file_read(place->fd, name, "node-1", 0, NULL);
 
 	assert_non_null(file);
 	assert_string_equal(file->name, name);

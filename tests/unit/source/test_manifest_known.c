@@ -268,7 +268,7 @@ static void second_look_at_an_applied_text_is_parsed(void **state)
 	assert_int_equal(manifest_known_load(&known, world->store.store, world->parent), 0);
 	for (size_t i = 0; i < 2; i++) {
 		looks[i] = manifest_file_read(fd, "b.yaml", "node-1",
-					      manifest_known_text(&known, "b.yaml"));
+					      manifest_known_text(&known, "b.yaml"), NULL);
 		assert_non_null(looks[i]);
 		assert_true(looks[i]->is_as_applied);
 	}
