@@ -152,12 +152,30 @@ int process_descriptor_mount(int process_fd, const char *fd, uint64_t *ret)
 	return r < 0 ? r : parse_mount(facts, ret);
 }
 
+/* One call instead of the five of an open file's facts: a handle that has no room says EOVERFLOW,
+ * and in which mount the file is. No inode is asked for anything. Return: false: not so (a file
+ * system without handles, or an error). */
+static bool read_handle_mount(int process_fd, const char *link, uint64_t *ret)
+{
+	struct file_handle no_room = { .handle_bytes = 0 };
+	int mount_id = -1;
+
+	if (name_to_handle_at(process_fd, link, &no_room, &mount_id, AT_SYMLINK_FOLLOW) < 0 &&
+	    errno != EOVERFLOW)
+		return false;
+	*ret = (uint64_t) mount_id;
+	return mount_id >= 0;
+}
+
 int process_link_mount(int process_fd, const char *link, uint64_t *ret)
 {
-	cleanup_close int fd = openat(process_fd, link, O_PATH | O_CLOEXEC);
 	char name[64], facts[FACTS_BYTES];
+	cleanup_close int fd = -EBADF;
 	int r;
 
+	if (read_handle_mount(process_fd, link, ret))
+		return 0;
+	fd = openat(process_fd, link, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	(void) snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", fd);

@@ -64,7 +64,7 @@ int process_pin(pid_t pid, uint64_t mount_namespace);
  * process_link_mount - the mount that a link of /proc leads to: "cwd", "root", "exe"
  * @ret: the reused small id, as in a table of mounts
  *
- * The link is opened as a path alone, which jumps to where it leads: no name is looked up.
+ * The kernel jumps to where it leads: no name is looked up.
  */
 int process_link_mount(int process_fd, const char *link, uint64_t *ret);
 

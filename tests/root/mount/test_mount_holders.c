@@ -28,6 +28,10 @@ enum { CROWD = 300 };
 
 int __real_openat(int fd, const char *name, int flags, ...);
 int __wrap_openat(int fd, const char *name, int flags, ...);
+int __real_name_to_handle_at(int fd, const char *name, struct file_handle *handle, int *mount_id,
+			     int flags);
+int __wrap_name_to_handle_at(int fd, const char *name, struct file_handle *handle, int *mount_id,
+			     int flags);
 
 static const char *unopened; /* names that begin so cannot be opened: no descriptor is left */
 
@@ -38,6 +42,16 @@ int __wrap_openat(int fd, const char *name, int flags, ...)
 		return -1;
 	}
 	return __real_openat(fd, name, flags, 0);
+}
+
+int __wrap_name_to_handle_at(int fd, const char *name, struct file_handle *handle, int *mount_id,
+			     int flags)
+{
+	if (unopened && strncmp(name, unopened, strlen(unopened)) == 0) {
+		errno = EMFILE;
+		return -1;
+	}
+	return __real_name_to_handle_at(fd, name, handle, mount_id, flags);
 }
 
 static void expect_holder(pid_t pid, const char *where)
