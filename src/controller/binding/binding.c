@@ -187,6 +187,7 @@ static void decide_delayed(const struct claim_facts *facts, struct binding_step 
 		decide_unmatched(facts, nearest[0] ? nearest : NULL, step);
 	} else if (node && !is_in_tree(facts->storage_class) && !facts->no_provision) {
 		step->node_name = node->meta.name;
+		step->storage_class = facts->storage_class;
 		answer(step, BINDING_CLAIM_SELECT);
 	} else {
 		pend(step, claim);

@@ -30,7 +30,7 @@ enum binding_write {
 	BINDING_CLAIM_PENDING,
 	BINDING_CLAIM_LOST,
 	BINDING_CLAIM_CLASS,       /* it named none and gets the default one: @storage_class */
-	BINDING_CLAIM_SELECT,      /* its first consumer is on @node_name */
+	BINDING_CLAIM_SELECT,      /* its first consumer is on @node_name; with the next one */
 	BINDING_CLAIM_PROVISIONER, /* whose @storage_class is to make a volume */
 	/* Of the volume alone. */
 	BINDING_VOLUME_AVAILABLE,

@@ -135,6 +135,7 @@ static int edit(struct cJSON *tree, void *userdata)
 	case BINDING_CLAIM_SELECT:
 		(void) metadata_set_annotation(tree, ANNOTATION_SELECTED_NODE,
 					       make->step->node_name);
+		write_provisioner(tree, make->step->storage_class->provisioner);
 		break;
 	case BINDING_CLAIM_PROVISIONER:
 		write_provisioner(tree, make->step->storage_class->provisioner);

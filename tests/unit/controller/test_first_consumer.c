@@ -52,6 +52,9 @@ static void a_pod_of_this_node_selects_it(void **state)
 	run(world);
 	assert_true(is_selected(world, "here"));
 	assert_string_equal(claim(world)->storage_provisioner, "example.com/p");
+	/* Both by one write. */
+	assert_int_equal(claim(world)->object->meta.resource_version,
+			 get(world, KIND_POD, "p")->meta.resource_version + 1);
 	assert_string_equal(world->events, "c/WaitForFirstConsumer c/ExternalProvisioning ");
 	assert_int_equal(claim(world)->phase, CLAIM_PENDING);
 }
