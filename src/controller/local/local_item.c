@@ -179,7 +179,7 @@ static void on_made(struct item *item, const struct persistent_volume *volume, i
 	if (volume->origin.moved_from[0])
 		local_move_switch(item, volume, claim);
 	else
-		write_finished(item, volume->object);
+		local_finish(item, volume, claim);
 }
 
 static void report_made(struct item *item, const struct persistent_volume *volume,

@@ -135,6 +135,12 @@ void local_move_refuse(struct item *item, const struct object *claim, const char
  * deletion meanwhile waited until the copy was taken back. */
 int local_move_edit_finished(struct cJSON *tree, void *userdata);
 
+/* ---- local_finish.c ---- */
+
+/* The directory of a claim's volume is made: it is finished, and the claim is bound to it. */
+void local_finish(struct item *item, const struct persistent_volume *volume,
+		  const struct object *claim);
+
 /* ---- local_expand.c ---- */
 
 /* A claim asks for more than its volume of podvol has, and the size is enforced.

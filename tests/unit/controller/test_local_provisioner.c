@@ -19,6 +19,11 @@
 
 /* ---- making ---- */
 
+static const struct persistent_volume_claim *claim(struct world *world)
+{
+	return store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c")->claim;
+}
+
 static void a_claim_gets_its_directory(void **state)
 {
 	struct world *world = *state;
@@ -38,8 +43,34 @@ static void a_claim_gets_its_directory(void **state)
 	assert_string_equal(volume(world)->local_path, "/b/" PV);
 	answer(world, 0);
 	assert_false(volume(world)->origin.is_unfinished);
+	/* No binder is here: the claim is bound by the write after that of the volume. */
+	assert_int_equal(volume(world)->phase, VOLUME_BOUND);
+	assert_int_equal(claim(world)->phase, CLAIM_BOUND);
+	assert_true(claim(world)->bind_completed);
+	assert_string_equal(claim(world)->volume_name, PV);
+	assert_int_equal(claim(world)->object->meta.resource_version,
+			 volume(world)->object->meta.resource_version + 1);
 	assert_int_equal(world->count, 2);
 	assert_string_equal(world->events, "Provisioning ProvisioningSucceeded ");
+}
+
+/* Then the binder says so of the claim. */
+static void a_claim_that_names_another_volume_is_not_bound(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	answer(world, 0);
+	put(world, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'c',"
+		   "'namespace':'ns','uid':'" UID "','annotations':{" ASKS "}},"
+		   "'spec':{'storageClassName':'s','volumeName':'other','accessModes':["
+		   "'ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}");
+	settle(world);
+	answer(world, 0);
+	assert_false(volume(world)->origin.is_unfinished);
+	assert_false(claim(world)->bind_completed);
+	assert_string_equal(claim(world)->volume_name, "other");
+	assert_int_not_equal(volume(world)->phase, VOLUME_BOUND);
 }
 
 #define AT(path, annotations)                                                                      \
@@ -334,11 +365,6 @@ static void only_the_volume_that_is_spoken_of_is_looked_at(void **state)
 	"'volumeName':'" PV "','accessModes':['ReadWriteOnce'],'resources':{'requests':{"          \
 	"'storage':'2Gi'}}},'status':{'phase':'Bound','capacity':{'storage':'1Gi'}}}"
 
-static const struct persistent_volume_claim *claim(struct world *world)
-{
-	return store_get(world->store.store, KIND_PERSISTENT_VOLUME_CLAIM, "ns", "c")->claim;
-}
-
 static void begin_growing(struct world *world, const char *volume)
 {
 	put(world, NODE);
@@ -407,6 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_claim_gets_its_directory),
+		TEST(a_claim_that_names_another_volume_is_not_bound),
 		TEST(a_directory_in_another_claims_is_not_made),
 		TEST(a_directory_in_what_somebody_wrote_is_made),
 		TEST(a_start_goes_on_with_the_same_directory),
