@@ -2,9 +2,9 @@
 /*
  * name_links - links to volumes by names that stay; see name_links.h
  *
- * A link changes by a rename over it, so that a reader finds the old target or the new one. Its
- * directories are opened with O_NOFOLLOW, one level after the other: a link in the place of one is
- * an error, and what lies behind it is not touched.
+ * A new link is made in one call; one that is there changes by a rename over it, so that a reader
+ * finds the old target or the new one. Its directories are opened with O_NOFOLLOW, one level after
+ * the other: a link in the place of one is an error, and what lies behind it is not touched.
  */
 #include "mount/files/name_links.h"
 
@@ -48,20 +48,21 @@ static bool is_plain(const char *name)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == length;
 }
 
-static int open_level(int fd, const char *name, bool make, struct failure *reterr)
+static int open_level(int fd, const char *name, struct failure *reterr)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int level;
 
 	if (!is_plain(name))
 		return failed(reterr, -EINVAL, "link by name: '%s' is not a plain name", name);
-	level = openat(fd, name, flags);
-	if (level < 0 && errno == ENOENT && make) {
-		if (mkdirat(fd, name, LEVEL_MODE) < 0 && errno != EEXIST)
-			return failed(reterr, -errno, "link by name: cannot create '%s'", name);
-		level = openat(fd, name, flags);
-	}
+	level = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return level < 0 ? failed(reterr, -errno, "link by name: cannot open '%s'", name) : level;
+}
+
+static int make_level(int fd, const char *name, struct failure *reterr)
+{
+	if (is_plain(name) && mkdirat(fd, name, LEVEL_MODE) < 0 && errno != EEXIST)
+		return failed(reterr, -errno, "link by name: cannot create '%s'", name);
+	return open_level(fd, name, reterr);
 }
 
 /* Return: 1 a link, with its text; 0 nothing there; -EINVAL something else; else as readlinkat(2).
@@ -76,8 +77,19 @@ static int read_link(int fd, const char *name, char ret[PATH_MAX])
 	return 1;
 }
 
+/* Something has the name. */
 static int replace(int fd, const char *name, const char *target, struct failure *reterr)
 {
+	char text[PATH_MAX];
+	int r = read_link(fd, name, text);
+
+	if (r == -EINVAL)
+		return failed_plain(reterr, -EEXIST, "link by name: '%s' exists and is not a link",
+				    name);
+	if (r < 0)
+		return failed(reterr, r, "link by name: cannot read '%s'", name);
+	if (r > 0 && strcmp(text, target) == 0)
+		return 0;
 	if (unlinkat(fd, BEING_MADE, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "link by name: cannot remove '" BEING_MADE "'");
 	if (symlinkat(target, fd, BEING_MADE) < 0 || renameat(fd, BEING_MADE, fd, name) < 0)
@@ -87,26 +99,25 @@ static int replace(int fd, const char *name, const char *target, struct failure 
 
 int name_link_make(int fd, const struct link_name *name, const char *target, struct failure *reterr)
 {
-	cleanup_close int name_space = open_level(fd, name->name_space, true, reterr);
+	cleanup_close int name_space = open_level(fd, name->name_space, reterr);
 	cleanup_close int pod = -EBADF;
-	char text[PATH_MAX];
-	int r;
 
+	/* A namespace mostly is there, a pod mostly is not. */
+	if (name_space == -ENOENT)
+		name_space = make_level(fd, name->name_space, reterr);
 	if (name_space < 0)
 		return name_space;
-	pod = open_level(name_space, name->pod, true, reterr);
+	pod = make_level(name_space, name->pod, reterr);
 	if (pod < 0)
 		return pod;
 	if (!is_plain(name->volume))
 		return failed(reterr, -EINVAL, "link by name: '%s' is not a plain name",
 			      name->volume);
-	r = read_link(pod, name->volume, text);
-	if (r == -EINVAL)
-		return failed_plain(reterr, -EEXIST, "link by name: '%s' exists and is not a link",
-				    name->volume);
-	if (r < 0)
-		return failed(reterr, r, "link by name: cannot read '%s'", name->volume);
-	return r > 0 && strcmp(text, target) == 0 ? 0 : replace(pod, name->volume, target, reterr);
+	if (symlinkat(target, pod, name->volume) == 0)
+		return 0;
+	return errno == EEXIST
+		       ? replace(pod, name->volume, target, reterr)
+		       : failed(reterr, -errno, "link by name: cannot create '%s'", name->volume);
 }
 
 /* ---- removal ---- */
@@ -145,7 +156,7 @@ static void prune_level(struct pruning *pruning, int fd, unsigned int level);
 /* What is no directory there is not podvold's, and stays. */
 static void prune_directory(struct pruning *pruning, int fd, const char *name, unsigned int level)
 {
-	int below = open_level(fd, name, false, NULL);
+	int below = open_level(fd, name, NULL);
 
 	if (below < 0) {
 		if (below != -ENOTDIR && below != -ELOOP && below != -EINVAL && below != -ENOENT)
@@ -210,7 +221,7 @@ int name_links_remove(int fd, const struct link_name *name, const char *target,
 
 	if (!copy)
 		return failed(reterr, -ENOMEM, "cannot remove a link by name");
-	name_space = open_level(fd, name->name_space, false, reterr);
+	name_space = open_level(fd, name->name_space, reterr);
 	if (name_space < 0)
 		return name_space == -ENOENT ? 0 : name_space;
 	prune_directory(&pruning, name_space, name->pod, 1);
