@@ -11,7 +11,7 @@ enum { UUID_BYTES = 37 };
 /**
  * uuid_make - a random UUID, version 4 (RFC 9562)
  *
- * Return: 0; the error of getrandom(2). Any thread.
+ * Return: 0; the error of getentropy(3). Any thread.
  */
 int uuid_make(char ret[UUID_BYTES]);
 

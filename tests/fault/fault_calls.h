@@ -37,6 +37,7 @@
 	CALL(fstatfs, EIO, EINTR)                                                                  \
 	CALL(fsync, EIO, ENOSPC)                                                                   \
 	CALL(getdents64, EIO)                                                                      \
+	CALL(getentropy, EIO)                                                                      \
 	CALL(getrandom, EAGAIN, EINTR)                                                             \
 	CALL(inotify_add_watch, ENOSPC, ENOMEM)                                                    \
 	CALL(inotify_init1, EMFILE)                                                                \
