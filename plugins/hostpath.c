@@ -154,7 +154,7 @@ static int host_path_new_mounter(const struct volume_request *request, struct st
 		return failed(reterr, -ENOMEM, "cannot check volume '%s'", request->spec->name);
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), mounter, host_path_mounter_free };
 	if (request->host)
-		mounter->own = request->host->own;
+		mounter->own = own_directories_ask(&request->host->own);
 	mounter->is_persistent = spec_pv(request->spec) != NULL;
 	mounter->path = strdup(spec_path(request->spec));
 	mounter->type = strdup(spec_type(request->spec));

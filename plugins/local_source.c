@@ -49,7 +49,7 @@ int local_source_init(const struct volume_request *request, struct local_source 
 	source.fs_type = strdup(pv->fs_type);
 	source.options = mount_options_join(pv->mount_options, pv->mount_option_count,
 					    spec->read_only ? "ro" : "");
-	source.own = request->host->own;
+	source.own = own_directories_ask(&request->host->own);
 	capacity = pv->origin.capacity ?: "";
 	source.is_image = strcmp(capacity, CAPACITY_IMAGE) == 0;
 	if (*capacity)

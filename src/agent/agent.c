@@ -59,6 +59,9 @@ static int open_root(struct agent *agent, struct failure *reterr)
 			 .allowed = agent->config->volume_paths },
 	};
 	plugin_host_measure(&agent->host);
+	r = way_memory_new(&agent->host.own.asked.memory);
+	if (r < 0)
+		return failed(reterr, r, "cannot keep the ways to podvold's directories");
 	if (agent->config->idmapped_fs_group)
 		r = idmap_cache_new(&agent->host.idmaps);
 	if (r < 0)
@@ -519,6 +522,7 @@ struct agent *agent_free(struct agent *agent)
 	mount_table_free(agent->mounts.table);
 	(void) idmap_cache_free(agent->host.idmaps);
 	(void) payload_cache_free(agent->host.payloads);
+	(void) way_memory_free(agent->host.own.asked.memory);
 	own_locks_done(&agent->own.locks);
 	mount_root_done(&agent->root);
 	free(agent->own.store_dir);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/failure.h"
+#include "mount/path/way_up.h"
 
 #include <stdbool.h>
 
@@ -16,7 +17,11 @@
 struct own_directories {
 	const char *state, *run, *manifests, *root; /* NULL: there is none, as in direct mode */
 	const char *allowed; /* "/a,/b": sources lie below; NULL or "": anywhere */
+	struct way_asked asked;
 };
+
+/* For a check that is asked for now, and made later on a thread. */
+struct own_directories own_directories_ask(const struct own_directories *own);
 
 /**
  * own_directories_check - may this be a source? [worker]
