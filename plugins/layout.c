@@ -58,15 +58,15 @@ int layout_pod_path(const char *pod_uid, const char *folder, const char *plugin,
 
 int layout_child(const char *base, const char *name, char **ret, struct failure *reterr)
 {
+	size_t length;
 	int r;
 
 	assert(base && ret);
 	r = check_component("name", name, reterr);
 	if (r < 0)
 		return r;
-	if (asprintf(ret, "%s/%s", base, name) < 0)
-		return failed(reterr, -ENOMEM, "cannot name '%s/%s'", base, name);
-	return 0;
+	*ret = new_pair(base, '/', name, &length);
+	return *ret ? 0 : failed(reterr, -ENOMEM, "cannot name '%s/%s'", base, name);
 }
 
 char *layout_absolute(const char *root_dir, const char *relative)

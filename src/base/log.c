@@ -67,17 +67,21 @@ static void escape(char *to, size_t room, const char *from)
 {
 	size_t used = 0;
 
-	for (; *from; from++) {
+	for (; *from && used + 1 < room; from++) {
 		unsigned char c = (unsigned char) *from;
-		char text[5] = { *from, '\0' };
+		char text[5];
 		size_t length;
 
+		if (c >= ' ' && c != 0x7f) {
+			to[used++] = *from;
+			continue;
+		}
 		if (c == '\n' || c == '\r' || c == '\t')
 			(void) snprintf(text, sizeof(text), "\\%c",
 					c == '\n'   ? 'n'
 					: c == '\r' ? 'r'
 						    : 't');
-		else if (c < ' ' || c == 0x7f)
+		else
 			(void) snprintf(text, sizeof(text), "\\x%02x", c);
 		length = strlen(text);
 		if (used + length >= room)

@@ -25,6 +25,19 @@ static inline char *new_pair(const char *first, char between, const char *second
 	return pair;
 }
 
+/* The same into @to, cut to @room bytes. Return: the length of what is there. */
+static inline size_t put_pair(char *to, size_t room, const char *first, char between,
+			      const char *second)
+{
+	size_t head = strnlen(first, room - 2), tail = strnlen(second, room - 2 - head);
+
+	memcpy(to, first, head);
+	to[head] = between;
+	memcpy(to + head + 1, second, tail);
+	to[head + 1 + tail] = '\0';
+	return head + 1 + tail;
+}
+
 /* Two small digits for each byte, and a NUL. */
 static inline void print_hex(const unsigned char *bytes, size_t length, char *ret)
 {

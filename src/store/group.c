@@ -246,15 +246,23 @@ static struct cJSON *versionless(const struct object *object)
 	return tree;
 }
 
+static size_t count_digits(uint64_t number)
+{
+	size_t count = 1;
+
+	while (number /= 10)
+		count++;
+	return count;
+}
+
 /* Are the two the same but for their version? Members may stand in another order; most changes show
  * in the length already, and nearly all others in the sum of the bytes. */
 static bool is_unchanged(const struct object *old, const struct object *result)
 {
 	cleanup_json struct cJSON *a = NULL, *b = NULL;
-	int digits = snprintf(NULL, 0, "%" PRIu64, result->meta.resource_version) -
-		     snprintf(NULL, 0, "%" PRIu64, old->meta.resource_version);
 
-	if (old->json_length + (size_t) digits != result->json_length ||
+	if (old->json_length - count_digits(old->meta.resource_version) !=
+		    result->json_length - count_digits(result->meta.resource_version) ||
 	    sum_bytes(old) != sum_bytes(result))
 		return false;
 	if (is_same_text(old, result))

@@ -9,6 +9,7 @@
 
 #include "controller/attach/attach_detach_internal.h"
 
+#include "base/text.h"
 #include "base/log.h"
 #include "object/kinds/csi_driver.h"
 
@@ -24,7 +25,7 @@
 /* Return: how long it is. */
 static size_t pod_text(const struct object *pod, char ret[POD_KEY_BYTES])
 {
-	return (size_t) snprintf(ret, POD_KEY_BYTES, "%s/%s", pod->meta.name_space, pod->meta.name);
+	return put_pair(ret, POD_KEY_BYTES, pod->meta.name_space, '/', pod->meta.name);
 }
 
 static struct attach_pod *find_pod(struct attach_detach *controller, const struct object *object)

@@ -4,6 +4,7 @@
  */
 #include "object/kinds/pod.h"
 
+#include "base/text.h"
 #include "base/cleanup.h"
 #include "object/json/json_tree.h"
 #include "object/kinds.h"
@@ -419,7 +420,7 @@ bool pod_fs_user(const struct pod *pod, uid_t *ret)
 
 const char *pod_key(const struct pod *pod, char buffer[POD_KEY_BYTES])
 {
-	(void) snprintf(buffer, POD_KEY_BYTES, "%s/%s", pod->object->meta.name_space,
+	(void) put_pair(buffer, POD_KEY_BYTES, pod->object->meta.name_space, '/',
 			pod->object->meta.name);
 	return buffer;
 }
