@@ -441,7 +441,10 @@ int yaml_reader_next(struct yaml_reader *reader, struct yaml_document *ret)
 
 	assert(reader && ret);
 	do {
-		*ret = (struct yaml_document){ 0 };
+		ret->tree = NULL;
+		ret->line = 0;
+		ret->failure.error = 0;
+		ret->failure.text[0] = '\0'; /* which is not cleared further: it is long */
 		r = read_document(reader, ret);
 		forget_open(reader);
 		if (r == 1 && ret->failure.error == 0 && json_is_null(ret->tree))

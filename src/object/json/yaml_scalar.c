@@ -250,7 +250,7 @@ enum yaml_scalar_type yaml_scalar_type(const char *text, char number[YAML_NUMBER
 		return YAML_SCALAR_STRING;
 	if (strnlen(text, LONGEST_WORD + 1) <= LONGEST_WORD) {
 		for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-			if (strcmp(text, words[i].text) == 0)
+			if (*text == *words[i].text && strcmp(text, words[i].text) == 0)
 				return words[i].type;
 		}
 	}
