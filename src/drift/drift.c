@@ -450,8 +450,13 @@ static void take_id(struct drift *drift, struct drift_mount *mount, uint64_t mou
 
 static void made(struct drift *drift, const struct step_result *result)
 {
-	struct drift_mount *mount = drift_index_ensure(drift, result->unique_name, result->pod_uid);
+	struct drift_mount *mount;
 
+	/* Most devices and all directories are staged without a mount: nothing can happen to it. */
+	if (!result->pod_uid && result->mount_id == 0 &&
+	    !drift_index_find(drift, result->unique_name, NULL))
+		return;
+	mount = drift_index_ensure(drift, result->unique_name, result->pod_uid);
 	if (!mount)
 		return;
 	if (result->mount_id != 0)

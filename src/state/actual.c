@@ -93,6 +93,14 @@ static void set_device_state(struct actual_volume *volume, enum mount_state stat
 
 /* ---- entries ---- */
 
+static char empty[] = ""; /* of all entries that lack a text */
+
+static void free_text(char *text)
+{
+	if (text != empty)
+		free(text);
+}
+
 /* Empty values keep what is known. */
 static int replace_text(char **text, const char *value)
 {
@@ -101,10 +109,10 @@ static int replace_text(char **text, const char *value)
 	if (!value || (*text && *value == '\0') || (*text && strcmp(*text, value) == 0))
 		return 0;
 
-	copy = strdup(value);
+	copy = *value ? strdup(value) : empty;
 	if (!copy)
 		return -ENOMEM;
-	free(*text);
+	free_text(*text);
 	*text = copy;
 	return 0;
 }
@@ -114,10 +122,10 @@ static struct actual_pod *pod_free(struct actual_pod *pod)
 	if (!pod)
 		return NULL;
 
-	free(pod->pod_uid);
-	free(pod->pod_key);
-	free(pod->outer_name);
-	free(pod->path);
+	free_text(pod->pod_uid);
+	free_text(pod->pod_key);
+	free_text(pod->outer_name);
+	free_text(pod->path);
 	free(pod);
 	return NULL;
 }
@@ -139,11 +147,11 @@ static struct actual_volume *volume_free(struct actual_volume *volume)
 
 	assert(!volume->pods);
 
-	free(volume->unique_name);
-	free(volume->plugin_name);
-	free(volume->spec_name);
-	free(volume->device_path);
-	free(volume->device_mount_path);
+	free_text(volume->unique_name);
+	free_text(volume->plugin_name);
+	free_text(volume->spec_name);
+	free_text(volume->device_path);
+	free_text(volume->device_mount_path);
 	free(volume);
 	return NULL;
 }

@@ -39,16 +39,18 @@ enum {
 struct fault_check;
 
 struct known {
-	char *unique_name;
-	struct file_system_fault fault; /* id 0: not yet looked at */
-	bool has_writer;                /* a mount that is to be writable was looked at */
-	bool was_read_only;             /* and was not, at that first look */
-	bool again;                     /* something happened while it was looked at */
-	bool was_reported;              /* by the kernel, and no look has found what */
-	bool is_watched;                /* the kernel takes marks on its file system */
-	uint64_t round;                 /* of checks, that it had its turn in */
-	struct fault_check *check;      /* under way, or NULL */
-	UT_hash_handle hh;              /* by unique_name */
+	uint64_t id;                     /* of the file system; 0: not yet looked at */
+	struct file_system_fault *fault; /* NULL: nothing is wrong with it */
+	bool has_device, is_reported;    /* as in that, whatever is wrong */
+	bool has_writer;                 /* a mount that is to be writable was looked at */
+	bool was_read_only;              /* and was not, at that first look */
+	bool again;                      /* something happened while it was looked at */
+	bool was_reported;               /* by the kernel, and no look has found what */
+	bool is_watched;                 /* the kernel takes marks on its file system */
+	uint64_t round;                  /* of checks, that it had its turn in */
+	struct fault_check *check;       /* under way, or NULL */
+	UT_hash_handle hh;               /* by unique_name */
+	char unique_name[];
 };
 
 struct fault_check {
@@ -60,7 +62,7 @@ struct fault_check {
 	bool by_writer, was_read_only, is_watched;
 	bool is_periodic; /* it stands for all volumes of its file system */
 	int result;
-	struct file_system_fault fault;
+	struct file_system_fault *fault;
 };
 
 struct volume_faults {
@@ -88,18 +90,25 @@ static struct worker_pool *check_run(struct worker_job *job)
 	/* Before the look: what happens between the two is reported. */
 	if (check->marks)
 		check->is_watched = fault_marks_add(check->marks, fd) == 0;
-	check->result = file_system_fault_check(fd, check->was_read_only, &check->fault);
+	check->result = file_system_fault_check(fd, check->was_read_only, check->fault);
 	return NULL;
 }
 
 static void check_free(struct fault_check *check)
 {
 	(void) fault_marks_unref(check->marks);
+	free(check->fault);
 	free(check->path);
 	free(check);
 }
 
 /* ---- reports ---- */
+
+/* "": nothing is wrong. */
+static const char *fault_text(const struct known *known)
+{
+	return known->fault ? known->fault->text : "";
+}
 
 /* Most claims never had it, and need no write. */
 static bool has_condition(const struct object *claim)
@@ -125,16 +134,16 @@ static void report(struct volume_faults *faults, const struct known *known)
 	const char *reason = "VolumeConditionAbnormal", *type = "Warning";
 	char text[FILE_SYSTEM_FAULT_BYTES + 160];
 	const struct desired_pod *pod;
-	int priority = *known->fault.text ? LOG_ERR : LOG_NOTICE;
+	int priority = known->fault ? LOG_ERR : LOG_NOTICE;
 
-	if (!*known->fault.text) {
+	if (!known->fault) {
 		reason = "VolumeConditionNormal";
 		type = "Normal";
 	}
 	(void) snprintf(text, sizeof(text), "volume '%.40s': %s%s",
 			want && want->pods ? want->pods->spec.name : "",
-			*known->fault.text ? known->fault.text : "its file system is healthy again",
-			*known->fault.text ? advice_clause(-EUCLEAN) : "");
+			known->fault ? known->fault->text : "its file system is healthy again",
+			known->fault ? advice_clause(-EUCLEAN) : "");
 	for (pod = want ? want->pods : NULL; pod; pod = pod->hh.next) {
 		char key[POD_KEY_BYTES];
 
@@ -147,8 +156,22 @@ static void report(struct volume_faults *faults, const struct known *known)
 	}
 }
 
+/* What is wrong is kept, and nothing of a volume with which nothing is. */
+static void take_fault(struct known *known, struct fault_check *check)
+{
+	known->id = check->fault->id;
+	known->has_device = check->fault->has_device;
+	known->is_reported = check->fault->is_reported;
+	if (check->by_writer && !known->has_writer) {
+		known->has_writer = true;
+		known->was_read_only = check->fault->is_read_only;
+	}
+	free(known->fault);
+	known->fault = *check->fault->text ? TAKE_PTR(check->fault) : NULL;
+}
+
 static void apply_check(struct volume_faults *faults, struct known *known,
-			const struct fault_check *check)
+			struct fault_check *check)
 {
 	struct store *store = *faults->with.reporter->store;
 	const struct object *claim;
@@ -156,19 +179,15 @@ static void apply_check(struct volume_faults *faults, struct known *known,
 
 	if (check->result < 0)
 		return; /* the mount says why it cannot be looked at */
-	(void) snprintf(before, sizeof(before), "%s", known->fault.text);
-	known->fault = check->fault;
-	if (check->by_writer && !known->has_writer) {
-		known->has_writer = true;
-		known->was_read_only = check->fault.is_read_only;
-	}
-	if (strcmp(before, known->fault.text) != 0) {
+	(void) snprintf(before, sizeof(before), "%s", fault_text(known));
+	take_fault(known, check);
+	if (strcmp(before, fault_text(known)) != 0) {
 		known->was_reported = false;
 		report(faults, known);
 	}
 	claim = claim_of(desired_find(faults->with.reporter->tables->desired, known->unique_name));
-	if (claim && store && (strcmp(before, known->fault.text) != 0 || has_condition(claim)))
-		condition_write(store, claim, CONDITION, known->fault.text);
+	if (claim && store && (strcmp(before, fault_text(known)) != 0 || has_condition(claim)))
+		condition_write(store, claim, CONDITION, fault_text(known));
 }
 
 /* ---- the volumes that are known ---- */
@@ -178,7 +197,7 @@ static void known_free(struct volume_faults *faults, struct known *known)
 	if (known->check)
 		known->check->known = NULL;
 	HASH_DEL(faults->known, known);
-	free(known->unique_name);
+	free(known->fault);
 	free(known);
 }
 
@@ -192,17 +211,15 @@ static struct known *find(const struct volume_faults *faults, const char *unique
 
 static struct known *add(struct volume_faults *faults, const char *unique_name)
 {
-	struct known *known = calloc(1, sizeof(*known));
+	size_t length = strlen(unique_name);
+	struct known *known = calloc(1, sizeof(*known) + length + 1);
 
 	if (!known)
 		return NULL;
-	known->unique_name = strdup(unique_name);
-	if (known->unique_name)
-		HASH_ADD_KEYPTR(hh, faults->known, known->unique_name, strlen(known->unique_name),
-				known);
-	if (known->unique_name && known->hh.tbl)
+	memcpy(known->unique_name, unique_name, length);
+	HASH_ADD(hh, faults->known, unique_name, length, known);
+	if (known->hh.tbl)
 		return known;
-	free(known->unique_name);
 	free(known);
 	return NULL;
 }
@@ -241,17 +258,18 @@ static void begin_check(struct volume_faults *faults, struct known *known, bool 
 		.faults = faults,
 		.known = known,
 		.path = strdup(pod->path),
+		.fault = calloc(1, sizeof(*check->fault)),
 		.by_writer = !pod->read_only,
 		.is_periodic = is_periodic,
 		.is_watched = known->is_watched,
 		.was_read_only = pod->read_only || !known->has_writer || known->was_read_only,
 		.result = -ECANCELED,
 	};
-	if (!check->path) {
-		free(check);
+	if (!check->path || !check->fault) {
+		check_free(check);
 		return;
 	}
-	if (known->fault.id == 0 && faults->watch)
+	if (known->id == 0 && faults->watch)
 		check->marks = fault_watch_marks(faults->watch);
 	known->check = check;
 	worker_submit(*faults->with.pool, &check->job);
@@ -264,8 +282,7 @@ static bool needs_periodic(const struct known *known)
 {
 	bool can_turn = known->has_writer && !known->was_read_only;
 
-	return known->fault.has_device &&
-	       (can_turn || !(known->fault.is_reported && known->is_watched));
+	return known->has_device && (can_turn || !(known->is_reported && known->is_watched));
 }
 
 static void set_periodic(struct volume_faults *faults)
@@ -291,7 +308,7 @@ static size_t pick(struct volume_faults *faults, struct known *picked[CHECKS_MAX
 		if (known->round == faults->round || known->check || !needs_periodic(known))
 			continue;
 		known->round = faults->round;
-		for (i = 0; i < count && picked[i]->fault.id != known->fault.id; i++)
+		for (i = 0; i < count && picked[i]->id != known->id; i++)
 			;
 		if (i == count)
 			picked[count++] = known;
@@ -323,7 +340,7 @@ static void check_others(struct volume_faults *faults, const struct known *found
 	struct known *known;
 
 	for (known = faults->known; known; known = known->hh.next)
-		if (known != found && known->fault.id == found->fault.id)
+		if (known != found && known->id == found->id)
 			begin_check(faults, known, false);
 }
 
@@ -333,12 +350,12 @@ static void on_check_done(struct worker_job *job)
 	struct known *known = check->known;
 
 	if (known) {
-		bool was_faulty = *known->fault.text != '\0';
+		bool was_faulty = known->fault != NULL;
 
 		known->check = NULL;
 		known->is_watched = check->is_watched;
 		apply_check(check->faults, known, check);
-		if (check->is_periodic && was_faulty != (*known->fault.text != '\0'))
+		if (check->is_periodic && was_faulty != (known->fault != NULL))
 			check_others(check->faults, known);
 		if (needs_periodic(known))
 			set_periodic(check->faults);
@@ -385,7 +402,7 @@ static void on_fault(void *userdata, uint64_t id)
 
 	faults->reports++;
 	HASH_ITER (hh, faults->known, known, next)
-		if (id == 0 || known->fault.id == id || known->check) {
+		if (id == 0 || known->id == id || known->check) {
 			known->was_reported = true;
 			begin_check(faults, known, false);
 		}
@@ -451,7 +468,7 @@ const char *volume_faults_find(const struct volume_faults *faults, const char *u
 {
 	const struct known *known = faults ? find(faults, unique_name) : NULL;
 
-	return known && *known->fault.text ? known->fault.text : NULL;
+	return known && known->fault ? known->fault->text : NULL;
 }
 
 void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file)
@@ -462,7 +479,7 @@ void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file)
 	if (!faults)
 		return;
 	for (known = faults->known; known; known = known->hh.next)
-		count += *known->fault.text != '\0';
+		count += known->fault != NULL;
 	(void) fprintf(file,
 		       "# HELP podvol_faulty_volumes Mounted volumes of claims whose file system "
 		       "recorded errors, shut down or turned read-only.\n"

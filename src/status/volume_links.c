@@ -26,13 +26,13 @@ enum { POD_KEY_ROOM = 512 };
 /* The links of one volume of a pod. A pod that was made again under the same name takes them over
  * when it has the same path mounted. */
 struct linked {
-	char *key; /* "namespace/name path" */
 	size_t pod_key_length;
-	char *pod_uid;
-	bool is_made;  /* false: from before the start, may be missing */
-	char *seen;    /* then: the name of the one that is there; NULL: none, or several */
-	bool has_more; /* of several */
-	UT_hash_handle hh;
+	bool is_made;        /* false: from before the start, may be missing */
+	bool has_more;       /* then: of several */
+	char *seen;          /* then: the name of the one that is there; NULL: none, or several */
+	UT_hash_handle hh;   /* by key */
+	const char *pod_uid; /* behind the key */
+	char key[];          /* "namespace/name path" */
 };
 
 struct volume_links {
@@ -57,8 +57,6 @@ static void forget(struct volume_links *links, struct linked *linked)
 {
 	if (linked->hh.tbl)
 		HASH_DEL(links->table, linked);
-	free(linked->key);
-	free(linked->pod_uid);
 	free(linked->seen);
 	free(linked);
 }
@@ -66,22 +64,20 @@ static void forget(struct volume_links *links, struct linked *linked)
 static int remember(struct volume_links *links, const struct actual_pod *pod, bool is_made)
 {
 	struct linked *linked = find(links, pod->pod_key, pod->path);
-	size_t length;
+	size_t name = strlen(pod->pod_key), path = strlen(pod->path), uid = strlen(pod->pod_uid);
 
 	if (linked)
 		forget(links, linked);
-	linked = calloc(1, sizeof(*linked));
+	linked = calloc(1, sizeof(*linked) + name + 1 + path + 1 + uid + 1);
 	if (!linked)
 		return -ENOMEM;
 	linked->is_made = is_made;
-	linked->pod_key_length = strlen(pod->pod_key);
-	linked->pod_uid = strdup(pod->pod_uid);
-	linked->key = new_pair(pod->pod_key, ' ', pod->path, &length);
-	if (!linked->key || !linked->pod_uid) {
-		forget(links, linked);
-		return -ENOMEM;
-	}
-	HASH_ADD_KEYPTR(hh, links->table, linked->key, length, linked);
+	linked->pod_key_length = name;
+	memcpy(linked->key, pod->pod_key, name);
+	linked->key[name] = ' ';
+	memcpy(linked->key + name + 1, pod->path, path);
+	linked->pod_uid = memcpy(linked->key + name + 1 + path + 1, pod->pod_uid, uid);
+	HASH_ADD(hh, links->table, key, name + 1 + path, linked);
 	if (linked->hh.tbl)
 		return 0;
 	forget(links, linked);

@@ -27,12 +27,12 @@ struct attach_want {
 };
 
 struct attach_pod {
-	UT_hash_handle hh; /* by key */
-	char *name_space, *name, *uid;
+	UT_hash_handle hh;                   /* by namespace and name, with NUL between */
+	const char *name_space, *name, *uid; /* in @bytes, one behind the other */
 	struct attach_want *wants;
 	bool is_incomplete;             /* some claim of it is not bound yet, or not there */
 	struct attach_pod *prev, *next; /* of those that are incomplete */
-	char key[];
+	char bytes[];
 };
 
 /* A Node, as an item of its own queue. */

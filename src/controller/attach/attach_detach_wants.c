@@ -25,7 +25,7 @@
 /* Return: how long it is. */
 static size_t pod_text(const struct object *pod, char ret[POD_KEY_BYTES])
 {
-	return put_pair(ret, POD_KEY_BYTES, pod->meta.name_space, '/', pod->meta.name);
+	return put_pair(ret, POD_KEY_BYTES, pod->meta.name_space, '\0', pod->meta.name);
 }
 
 static struct attach_pod *find_pod(struct attach_detach *controller, const struct object *object)
@@ -67,26 +67,21 @@ void attach_pod_free(struct attach_detach *controller, struct attach_pod *pod)
 	set_incomplete(controller, pod, false);
 	if (pod->hh.tbl)
 		HASH_DEL(controller->pods, pod);
-	free(pod->name_space);
-	free(pod->name);
-	free(pod->uid);
 	free(pod);
 }
 
 static struct attach_pod *add_pod(struct attach_detach *controller, const struct object *object)
 {
 	char key[POD_KEY_BYTES];
-	size_t length = pod_text(object, key);
-	struct attach_pod *pod = calloc(1, sizeof(*pod) + length + 1);
+	size_t length = pod_text(object, key), uid = strlen(object->meta.uid);
+	struct attach_pod *pod = calloc(1, sizeof(*pod) + length + 1 + uid + 1);
 
 	if (!pod)
 		return NULL;
-	pod->name_space = strdup(object->meta.name_space);
-	pod->name = strdup(object->meta.name);
-	pod->uid = strdup(object->meta.uid);
-	memcpy(pod->key, key, length);
-	if (pod->name_space && pod->name && pod->uid)
-		HASH_ADD(hh, controller->pods, key, length, pod);
+	pod->name_space = memcpy(pod->bytes, key, length);
+	pod->name = pod->name_space + strlen(pod->name_space) + 1;
+	pod->uid = memcpy(pod->bytes + length + 1, object->meta.uid, uid);
+	HASH_ADD(hh, controller->pods, bytes, length, pod);
 	if (pod->hh.tbl)
 		return pod;
 	attach_pod_free(controller, pod);
@@ -283,7 +278,8 @@ static void resync_pod(struct attach_detach *controller, struct attach_pod *pod)
 	if (!all_need_attaching(controller, pod))
 		drop_wants(pod);
 	if (attach_pod_changed(controller, object) < 0)
-		log_message(LOG_ERR, "out of memory: pod '%s' waits for its next change", pod->key);
+		log_message(LOG_ERR, "out of memory: pod '%s/%s' waits for its next change",
+			    pod->name_space, pod->name);
 }
 
 void attach_pods_sync(struct attach_detach *controller, bool all)
