@@ -41,6 +41,10 @@ bool client_event_is_there(int fd);
 
 double client_now_usec(void);
 
+/* This process and those that it starts from now on; the second takes that back. */
+void client_use_one_processor(void);
+void client_use_all_processors(void);
+
 /* ---- bench_api_pods.c ---- */
 
 /* The pod "<prefix>-<index>"; freed with free(). */

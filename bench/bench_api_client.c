@@ -6,6 +6,7 @@
  */
 #include "bench/bench_api.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,4 +159,26 @@ bool client_event_is_there(int fd)
 
 	/* A line ends with its object; the line break is in the same piece as the brace. */
 	return memmem(bytes, count, "}\n", 2) != NULL;
+}
+
+static cpu_set_t all_processors;
+
+void client_use_one_processor(void)
+{
+	cpu_set_t one;
+	int first = 0;
+
+	if (sched_getaffinity(0, sizeof(all_processors), &all_processors) < 0)
+		api_bench_fail("cannot tell the processors");
+	while (!CPU_ISSET(first, &all_processors))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		api_bench_fail("cannot use one processor");
+}
+
+void client_use_all_processors(void)
+{
+	(void) sched_setaffinity(0, sizeof(all_processors), &all_processors);
 }
