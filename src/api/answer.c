@@ -3,7 +3,8 @@
  * answer - replies that are sent at once, later, or as a stream
  *
  * A request without a reply yet suspends its connection. A suspended connection notices no hang-up,
- * so an event source of its own waits for the client to leave; then the work is abandoned. On a
+ * so an event source of its own waits for the client to leave, from the first time on to the end of
+ * the request: a watch is suspended between any two events. Then the work is abandoned. On a
  * unix socket a half-closed connection differs from a closed one; on TCP it does not, so there a
  * client that shuts down its side has left.
  */
@@ -17,8 +18,10 @@
 #include <sys/epoll.h>
 
 enum {
-	STREAM_BLOCK_BYTES = 1024,      /* kept for a client that knows no chunks (HTTP/1.0) */
-	KNOWN_BLOCK_BYTES = 128 * 1024, /* of a stream of known length, pulled and sent at once */
+	STREAM_BLOCK_BYTES = 1024, /* kept for a client that knows no chunks (HTTP/1.0) */
+	/* Of a stream of known length, pulled and sent at once; less than malloc() maps for itself.
+	 */
+	KNOWN_BLOCK_BYTES = 120 * 1024,
 };
 
 /* ---- suspended requests ---- */
@@ -27,7 +30,6 @@ void answer_resume(struct request *request)
 {
 	assert(request->suspended);
 	request->suspended = false;
-	request->hang_up = sd_event_source_disable_unref(request->hang_up);
 	MHD_resume_connection(request->library);
 	/* The library takes it up in its next run, which nothing else would cause. */
 	listener_run_again(request->connection->listener);
@@ -38,6 +40,9 @@ static int on_hang_up(sd_event_source *source, int fd, uint32_t events, void *us
 {
 	struct request *request = userdata;
 
+	request->hang_up = sd_event_source_disable_unref(request->hang_up);
+	if (!request->suspended)
+		return 0; /* the library is at work, and sees it */
 	exchange_abandon(&request->exchange);
 	request->left = true;
 	answer_resume(request);
@@ -56,9 +61,11 @@ int answer_suspend(struct request *request)
 {
 	struct connection *connection = request->connection;
 	uint32_t leaving = listener_is_unix(connection->listener->kind) ? EPOLLHUP : EPOLLRDHUP;
-	int r = sd_event_add_io(request->api->options.event, &request->hang_up,
-				connection->deadline.fd, leaving, on_hang_up, request);
+	int r = 0;
 
+	if (!request->hang_up)
+		r = sd_event_add_io(request->api->options.event, &request->hang_up,
+				    connection->deadline.fd, leaving, on_hang_up, request);
 	if (r < 0)
 		return r;
 	MHD_suspend_connection(request->library);
@@ -227,6 +234,7 @@ enum MHD_Result answer_send(struct request *request)
 void answer_done(struct request *request)
 {
 	assert(!request->suspended);
+	request->hang_up = sd_event_source_disable_unref(request->hang_up);
 	request->api->reply_bytes -= request->reply_bytes;
 	if (request->waits)
 		request->connection->listener->waiting--;

@@ -223,20 +223,27 @@ const char *api_path_parameter(const struct api_path *path, const char *name)
 	return NULL;
 }
 
+static bool stands_for_any(const char *pattern)
+{
+	return *pattern == '{' || (*pattern == '*' && (pattern[1] == '/' || pattern[1] == '\0'));
+}
+
+/* Each request is compared with some hundred patterns: the first letter decides most. */
 bool api_path_matches(const struct api_path *path, const char *pattern)
 {
 	assert(path && pattern);
 	for (size_t i = 0; i < path->segment_count; i++) {
-		size_t length = strcspn(pattern, "/");
-		bool any = *pattern == '{' || (length == 1 && *pattern == '*');
+		const char *at = path->segments[i];
 
-		if (!any && (strlen(path->segments[i]) != length ||
-			     strncmp(path->segments[i], pattern, length) != 0))
+		if (i > 0 && *pattern++ != '/')
 			return false;
-		pattern += length;
-		if (*pattern == '/')
-			pattern++;
-		else if (i + 1 < path->segment_count)
+		if (stands_for_any(pattern)) {
+			pattern += strcspn(pattern, "/");
+			continue;
+		}
+		while (*at && *at == *pattern && *at != '/')
+			at++, pattern++;
+		if (*at)
 			return false;
 	}
 	return *pattern == '\0';

@@ -3,8 +3,8 @@
  * request - one request of the library, and the exchange that the handlers see of it
  *
  * http.c reads it, answer.c replies. It exists from the request line to the library's "request
- * completed"; its hang-up source only while suspended, because the descriptor may be another
- * client's afterwards.
+ * completed"; so does its hang-up source, which is gone before the descriptor may be another
+ * client's.
  */
 #pragma once
 
@@ -24,12 +24,11 @@ struct request {
 	struct api *api;
 	struct connection *connection; /* NULL: there was no memory for one */
 	struct MHD_Connection *library;
-	struct request *previous, *next; /* in api->requests */
-	sd_event_source *hang_up;        /* while suspended */
-	const char *uri;                 /* where it is in the library's memory, decoded since */
-	size_t uri_bytes;                /* as it was sent, up to its first NUL */
-	int uri_error;                   /* of api_path_parse() */
-	struct failure uri_failure;
+	struct request *previous, *next;   /* in api->requests */
+	sd_event_source *hang_up;          /* once it was suspended */
+	const char *uri;                   /* where it is in the library's memory, decoded since */
+	size_t uri_bytes;                  /* as it was sent, up to its first NUL */
+	const struct failure *uri_failure; /* of api_path_parse(), kept; NULL: none */
 	enum body_state body_state;
 	size_t body_allocated, body_discarded;
 	size_t reply_bytes; /* counted in api->reply_bytes */

@@ -256,14 +256,15 @@ const char *pod_conditions_phase(const struct pod_conditions *conditions, const 
 }
 
 static char *print_status(const struct pod_conditions *conditions, const struct object *pod,
-			  const struct json_bytes *stored, const char *word,
-			  const struct failure *why)
+			  const struct json_bytes *stored)
 {
 	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
 					    .depth = OBJECT_DEPTH_MAX,
 					    .is_own = true };
 	const struct known_pod *known = find(conditions, pod->meta.uid);
 	bool is_held = conditions->options.is_held(conditions->options.userdata, pod->meta.uid);
+	struct failure why = { 0 };
+	const char *word = word_of(conditions, pod->meta.uid, &why);
 	cleanup_json struct cJSON *status = NULL;
 
 	if (stored->length == 0)
@@ -273,7 +274,7 @@ static char *print_status(const struct pod_conditions *conditions, const struct 
 	if (shows_phase(conditions, pod))
 		(void) json_set_string(status, "phase", is_held ? "Running" : "Pending");
 	if (word)
-		set_condition(status, word, why->text,
+		set_condition(status, word, why.text,
 			      known && known->word ? known->since_usec : realtime_usec());
 	return json_print(status);
 }
@@ -281,18 +282,18 @@ static char *print_status(const struct pod_conditions *conditions, const struct 
 int pod_conditions_print(const struct pod_conditions *conditions, const struct object *pod,
 			 char **ret)
 {
-	struct failure why = { 0 };
-	const char *uid = pod->meta.uid, *word = conditions ? word_of(conditions, uid, &why) : NULL;
+	const char *uid = pod->meta.uid;
 	struct json_bytes stored;
 	cleanup_free char *status = NULL;
 	int length;
 
 	*ret = NULL;
-	if (!word &&
-	    (!conditions || !conditions->options.is_held(conditions->options.userdata, uid)))
+	/* Most of a list's pods are another node's. */
+	if (!conditions || (!word_of(conditions, uid, NULL) &&
+			    !conditions->options.is_held(conditions->options.userdata, uid)))
 		return 0;
 	stored = json_text_member(pod->json, "status");
-	status = print_status(conditions, pod, &stored, word, &why);
+	status = print_status(conditions, pod, &stored);
 	if (!status)
 		return -ENOMEM;
 	if (stored.length > 0)

@@ -176,18 +176,38 @@ int cache_walk(const struct cache *cache, enum object_kind kind, const char *nam
 			 visit, userdata);
 }
 
+/* The place of the first object behind @after. */
+static size_t place_after(const struct cache_kind *row, const char *name_space,
+			  const struct store_key *after)
+{
+	bool found;
+
+	assert(after->kind < KIND_COUNT && after->name_space && after->name);
+	if (name_space && strcmp(after->name_space, name_space) < 0)
+		return find(row, name_space, "", &found);
+	return find(row, after->name_space, after->name, &found) + found;
+}
+
+size_t cache_count_after(const struct cache *cache, const char *name_space,
+			 const struct store_key *after)
+{
+	const struct cache_kind *row = &cache->kinds[after->kind];
+	size_t begin = place_after(row, name_space, after), end = row->count;
+	bool found;
+
+	/* Names are ASCII: no name is behind this one. */
+	if (name_space)
+		end = find(row, name_space, "\x7f", &found);
+	return end > begin ? end - begin : 0;
+}
+
 int cache_walk_after(const struct cache *cache, const char *name_space,
 		     const struct store_key *after, uint64_t bits,
 		     int (*visit)(const struct object *object, void *userdata), void *userdata)
 {
 	const struct cache_kind *row = &cache->kinds[after->kind];
-	bool found;
-	size_t i;
 
-	assert(after->kind < KIND_COUNT && after->name_space && after->name && visit);
-	if (name_space && strcmp(after->name_space, name_space) < 0)
-		i = find(row, name_space, "", &found);
-	else
-		i = find(row, after->name_space, after->name, &found) + found;
-	return walk_from(row, i, name_space, bits, visit, userdata);
+	assert(visit);
+	return walk_from(row, place_after(row, name_space, after), name_space, bits, visit,
+			 userdata);
 }

@@ -97,6 +97,10 @@ const struct object *cache_remove(struct cache *cache, enum object_kind kind,
 int cache_walk(const struct cache *cache, enum object_kind kind, const char *name_space,
 	       int (*visit)(const struct object *object, void *userdata), void *userdata);
 
+/* As store_count_after(). */
+size_t cache_count_after(const struct cache *cache, const char *name_space,
+			 const struct store_key *after);
+
 /* As store_list_after(). */
 int cache_walk_after(const struct cache *cache, const char *name_space,
 		     const struct store_key *after, uint64_t bits,

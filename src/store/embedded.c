@@ -390,6 +390,11 @@ int store_list_after(struct store *store, const char *name_space, const struct s
 	return cache_walk_after(&store->cache, name_space, after, bits, visit, userdata);
 }
 
+size_t store_count_after(struct store *store, const char *name_space, const struct store_key *after)
+{
+	return cache_count_after(&store->cache, name_space, after);
+}
+
 uint64_t store_oldest_version(struct store *store)
 {
 	return store->ring.forgotten_version;

@@ -2,15 +2,12 @@
 /*
  * store - the one kind of input: Kubernetes objects to get, list, watch, create, update and delete
  *
- * Two back ends behind this header: embedded (SQLite; one node, no cluster) and, later, remote (a
- * kube-apiserver). Whatever uses it cannot determine which it has. All functions are called on the
- * loop thread and never block: reads come from a cache that holds exactly what is committed, writes
- * are checked at once, queued, committed in groups by a thread of the back end and answered through
- * a callback on the loop.
+ * All functions are called on the loop thread and never block: reads come from a cache that holds
+ * exactly what is committed, writes are checked at once, queued, committed to SQLite in groups by a
+ * thread of the store and answered through a callback on the loop.
  *
  * Order: the cache changes, then watchers are woken, then the writer's callback runs. A second
- * write to the same object waits for the first. A kill at any moment leaves every answered write
- * stored and no other half stored.
+ * write to the same object waits for the first. A kill leaves what was answered, and no half write.
  *
  * Kinds that are not synced (enum kind_durability) are read, written and watched like all others:
  * leases are gone with the store, events survive a kill and a full disk stops none of them; their
@@ -82,7 +79,7 @@ struct store *store_free(struct store *store);
  */
 typedef int store_uid_check_fn(void *userdata, const struct object *pod, struct failure *why);
 
-/* Asked from now on, after the stored pods; NULL: only those count. */
+/* After the stored pods; NULL: only those count. */
 void store_check_uids(struct store *store, store_uid_check_fn *check, void *userdata);
 
 /* May this new pod or persistent volume be stored on this node? On the loop, while the write is
@@ -121,6 +118,9 @@ int store_list(struct store *store, enum object_kind kind, const char *name_spac
 int store_list_after(struct store *store, const char *name_space, const struct store_key *after,
 		     uint64_t bits, int (*visit)(const struct object *object, void *userdata),
 		     void *userdata);
+/* How many that are, whatever their labels; looks at none of them. */
+size_t store_count_after(struct store *store, const char *name_space,
+			 const struct store_key *after);
 
 /* The resourceVersion of the newest committed change; a list taken now carries it. */
 uint64_t store_resource_version(struct store *store);

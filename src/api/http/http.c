@@ -87,10 +87,11 @@ static void check_head(struct request *request, const char *method, const char *
 		reply_refusal(exchange, API_BAD_REQUEST, "%s", problem);
 	if (problem || !authenticate(request))
 		return;
-	if (request->uri_error == -ENAMETOOLONG)
-		reply_refusal(exchange, API_URI_TOO_LONG, "%s", request->uri_failure.text);
-	else if (request->uri_error < 0)
-		reply_refusal(exchange, API_BAD_REQUEST, "%s", request->uri_failure.text);
+	if (request->uri_failure)
+		reply_refusal(exchange,
+			      request->uri_failure->error == -ENAMETOOLONG ? API_URI_TOO_LONG
+									   : API_BAD_REQUEST,
+			      "%s", request->uri_failure->text);
 	else if (body_is_too_large(request))
 		refuse_too_large(request);
 	exchange->accept = request_header(request, MHD_HTTP_HEADER_ACCEPT);
@@ -257,6 +258,8 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 {
 	struct api *api = ((struct listener *) userdata)->api;
 	struct request *request = calloc(1, sizeof(*request));
+	struct failure why;
+	int r;
 
 	if (!request)
 		return NULL;
@@ -271,10 +274,10 @@ void *http_on_uri(void *userdata, const char *uri, struct MHD_Connection *connec
 	request->exchange.answered = answer_is_there;
 	/* The library takes the last blank of the line for the end of the path, others the first.
 	 */
-	request->uri_error =
-		strchr(uri, ' ')
-			? failed_plain(&request->uri_failure, -EINVAL, "the path holds a blank")
-			: api_path_parse(uri, &request->exchange.path, &request->uri_failure);
+	r = strchr(uri, ' ') ? failed_plain(&why, -EINVAL, "the path holds a blank")
+			     : api_path_parse(uri, &request->exchange.path, &why);
+	if (r < 0)
+		request->uri_failure = failure_keep(&why);
 	if (request->connection) {
 		request->connection->asked = true;
 		connection_enter(request->connection, DEADLINE_REQUEST);
@@ -296,6 +299,7 @@ void http_on_completed(void *userdata, struct MHD_Connection *connection, void *
 	answer_done(request);
 	request->api->body_bytes -= request->body_allocated;
 	exchange_done(&request->exchange);
+	(void) failure_drop(request->uri_failure);
 	if (request->connection)
 		connection_enter(request->connection, DEADLINE_IDLE);
 	free(request);

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "object/json/text_buffer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ enum {
 	READ_BYTES_AT_ONCE = 65536, /* of objects, for rows or YAML; and one object more */
 	PODS_AT_ONCE = 512,         /* printed before the first byte: 5 ms of the loop */
 	TOKEN_BYTES = 640,
+	FRAME_BYTES = 1024, /* of a list in JSON without its items, mostly */
 };
 
 enum list_stage { STAGE_HEAD, STAGE_ITEMS, STAGE_TAIL, STAGE_END };
@@ -49,7 +51,7 @@ struct list {
 	const char *piece;
 	size_t piece_length;
 	char *made; /* owned */
-	bool comma; /* before the next item */
+	bool comma; /* before it */
 };
 
 static void drop_printed(struct list *list)
@@ -83,8 +85,7 @@ struct question {
 	/* Of a continue token; NULL: the first page. */
 	char *after_name_space, *after_name;
 	char token[TOKEN_BYTES];
-	/* What the walk found. */
-	size_t beyond;
+	bool is_cut; /* the walk found more than @limit */
 };
 
 static void question_done(struct question *question)
@@ -202,12 +203,12 @@ static int collect(const struct object *object, void *userdata)
 	struct question *question = userdata;
 	struct list *list = question->list;
 
-	if (!object_is_meant(list->agent, question->selector_match, object))
+	if (question->selector_match &&
+	    !object_is_meant(list->agent, question->selector_match, object))
 		return 0;
 	if (question->limit > 0 && list->count == question->limit) {
-		question->beyond++;
-		/* How many remain is reported only where counting is all there is to it. */
-		return question->selector_match ? 1 : 0;
+		question->is_cut = true;
+		return 1;
 	}
 	if (ARRAY_ROOM(list->objects, list->count, list->allocated, 64) < 0)
 		return -ENOMEM;
@@ -223,6 +224,7 @@ static int take_snapshot(struct exchange *exchange, const struct target *target,
 	struct list *list = question->list = calloc(1, sizeof(*list));
 	const struct store_key after = { target->row->kind, question->after_name_space ?: "",
 					 question->after_name ?: "" };
+	const struct object_meta *last;
 	int r;
 
 	if (!list)
@@ -234,12 +236,16 @@ static int take_snapshot(struct exchange *exchange, const struct target *target,
 	list->version = question->after_name ? question->version : store_resource_version(store);
 	r = store_list_after(store, target->name_space, &after,
 			     selector_match_bits(question->selector_match), collect, question);
-	if (r < 0 || question->beyond == 0)
+	if (r < 0 || !question->is_cut)
 		return r;
+	last = &list->objects[list->count - 1]->meta;
 	(void) snprintf(list->token, sizeof(list->token), "v1:%" PRIu64 ":%s/%s", list->version,
-			list->objects[list->count - 1]->meta.name_space,
-			list->objects[list->count - 1]->meta.name);
-	list->remaining = question->selector_match ? 0 : question->beyond;
+			last->name_space, last->name);
+	/* How many remain is reported only where nothing must be compared to count them. */
+	if (!question->selector_match)
+		list->remaining = store_count_after(
+			store, target->name_space,
+			&(struct store_key){ after.kind, last->name_space, last->name });
 	return 0;
 }
 
@@ -329,8 +335,7 @@ static bool make_rows(struct list *list)
 	text[0] = ',';
 	text[strlen(text) - 1] = '\0';
 	list->made = text;
-	list->piece = list->comma ? text : text + 1;
-	list->comma = true;
+	list->piece = list->next > 0 ? text : text + 1;
 	for (size_t i = 0; i < count; i++)
 		list->read_bytes += list->objects[list->next++]->json_length;
 	return true;
@@ -360,18 +365,11 @@ static bool take_item(struct list *list)
 {
 	const struct object *object = list->objects[list->next];
 
-	if (list->comma) {
-		list->piece = ",";
-		list->piece_length = 1;
-		list->comma = false;
-		return true;
-	}
 	if (print_item(list) < 0)
 		return false;
 	list->piece = list->made ?: object->json;
 	list->piece_length = list->made ? strlen(list->made) : object->json_length;
-	list->comma = true;
-	list->next++;
+	list->comma = list->next++ > 0;
 	return true;
 }
 
@@ -425,6 +423,11 @@ static ssize_t list_pull(void *work, char *buffer, size_t size)
 	while (used < size) {
 		size_t take = list->piece_length < size - used ? list->piece_length : size - used;
 
+		if (list->comma) {
+			buffer[used++] = ',';
+			list->comma = false;
+			continue;
+		}
 		if (take > 0) {
 			memcpy(buffer + used, list->piece, take);
 			list->piece += take;
@@ -492,19 +495,19 @@ static const char *type_of(enum api_form form)
 
 static void reply_at_once(struct exchange *exchange, struct list *list)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *file = open_memstream(&text, &length);
-	char buffer[4096];
-	ssize_t n;
+	struct text_buffer text = { 0 };
+	size_t length, more = list->bytes + list->count + FRAME_BYTES;
+	char *to;
+	ssize_t n = 1;
 
-	while (file && (n = list_pull(list, buffer, sizeof(buffer))) > 0)
-		(void) fwrite(buffer, 1, (size_t) n, file);
-	if (file && (fclose(file) != 0 || list->stage != STAGE_END)) {
-		free(text);
-		text = NULL;
+	while (n > 0 && (to = text_buffer_room(&text, more))) {
+		n = list_pull(list, to, text.size - text.used);
+		text.used += n > 0 ? (size_t) n : 0;
+		more = FRAME_BYTES;
 	}
-	reply_bytes(exchange, 200, type_of(list->form), text, length);
+	length = text.used;
+	text.failed = text.failed || list->stage != STAGE_END;
+	reply_bytes(exchange, 200, type_of(list->form), text_buffer_take(&text), length);
 }
 
 /* A list comes from the cache and never waits for a write. */

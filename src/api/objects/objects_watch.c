@@ -36,14 +36,23 @@ struct watch {
 	uint64_t initial_version;
 	bool initial_end; /* is sent as a bookmark */
 	bool bookmark_due, over, has_header;
-	/* What is being sent: @head, the bytes of @object or @made of it, "}\n"; or @made, "\n". */
+	/* What is being sent: a head, the bytes of @object or @made of it, "}\n"; or @made, "\n".
+	 */
 	enum event_part part;
-	char head[40];
 	const struct object *object; /* own reference */
 	char *made;                  /* owned */
 	const char *piece;
 	size_t piece_length;
 };
+
+#define EVENT_TYPE(NAME)                                                                           \
+	{                                                                                          \
+		NAME, "{\"type\":\"" NAME "\",\"object\":"                                         \
+	}
+
+static const struct event_type {
+	const char *name, *head;
+} added = EVENT_TYPE("ADDED"), modified = EVENT_TYPE("MODIFIED"), deleted = EVENT_TYPE("DELETED");
 
 static void watch_free(void *work)
 {
@@ -109,17 +118,17 @@ static int send_row(struct watch *watch, const char *type, const struct object *
 	return send_tree(watch, type, table);
 }
 
-static int send_object(struct watch *watch, const char *type, const struct object *object)
+static int send_object(struct watch *watch, const struct event_type *type,
+		       const struct object *object)
 {
 	if (watch->form == FORM_TABLE)
-		return send_row(watch, type, object);
+		return send_row(watch, type->name, object);
 	if (print_object(watch->exchange->agent, object, &watch->made) < 0)
 		return -ENOMEM;
-	(void) snprintf(watch->head, sizeof(watch->head), "{\"type\":\"%s\",\"object\":", type);
 	watch->object = object_ref(object);
 	watch->part = PART_HEAD;
-	watch->piece = watch->head;
-	watch->piece_length = strlen(watch->head);
+	watch->piece = type->head;
+	watch->piece_length = strlen(type->head);
 	return 1;
 }
 
@@ -176,17 +185,17 @@ static int send_change(struct watch *watch, const struct store_change *change)
 	const struct object *last;
 
 	if (is)
-		return send_object(watch, was ? "MODIFIED" : "ADDED", change->object);
+		return send_object(watch, was ? &modified : &added, change->object);
 	if (!was)
 		return 0;
 	last = watches_deleted(watch->watches, change->previous, change->resource_version);
-	return last ? send_object(watch, "DELETED", last) : -ENOMEM;
+	return last ? send_object(watch, &deleted, last) : -ENOMEM;
 }
 
 static int send_initial(struct watch *watch)
 {
 	const struct object *object = watch->initial[watch->initial_next++];
-	int r = send_object(watch, "ADDED", object);
+	int r = send_object(watch, &added, object);
 
 	(void) object_unref(object);
 	return r;

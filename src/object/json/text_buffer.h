@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text_buffer - a text that grows while it is printed
- *
- * Only src/object/ uses it.
  */
 #pragma once
 

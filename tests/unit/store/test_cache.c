@@ -100,6 +100,30 @@ static int add_name(const struct object *object, void *userdata)
 	return 0;
 }
 
+/* Behind any name, there or not, of any namespace. */
+static void assert_count_is_of_walk(const struct cache *cache)
+{
+	static const char *const spaces[] = { NULL, "a", "aa", "ab", "b", "c", "" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++) {
+		for (size_t j = 1; j < ARRAY_SIZE(spaces); j++) {
+			for (const char *name = "0123456"; *name; name++) {
+				const struct store_key after = {
+					KIND_PERSISTENT_VOLUME_CLAIM, spaces[j],
+					(const char[]){ *name == '0' ? '\0' : *name, '\0' }
+				};
+				char names[64] = "";
+
+				assert_int_equal(cache_walk_after(cache, spaces[i], &after, 0,
+								  add_name, names),
+						 0);
+				assert_int_equal(cache_count_after(cache, spaces[i], &after),
+						 strlen(names) / 2);
+			}
+		}
+	}
+}
+
 static void walk_of_a_namespace_sees_no_neighbour(void **state)
 {
 	static const char *const keys[][2] = { { "a", "1" },   { "ab", "2" }, { "a", "3" },
@@ -118,6 +142,7 @@ static void walk_of_a_namespace_sees_no_neighbour(void **state)
 	names[0] = '\0';
 	assert_int_equal(cache_walk(&cache, KIND_PERSISTENT_VOLUME_CLAIM, "c", add_name, names), 0);
 	assert_string_equal(names, "");
+	assert_count_is_of_walk(&cache);
 	cache_done(&cache);
 }
 
