@@ -34,8 +34,8 @@ class Images(kill_scenarios.Provision):
         made["parameters"]["capacity"] = self.capacity
         return made
 
-    def claim(self, name):
-        made = super().claim(name)
+    def claim(self, class_name, name=None):
+        made = super().claim(class_name, name)
         made["spec"]["resources"] = {"requests": {"storage": self.size}}
         return made
 
