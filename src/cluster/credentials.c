@@ -6,7 +6,9 @@
  * what was shown, at most once in some seconds, and once a minute while the file of a token is in
  * use, as client-go does. Reading is of small files of root and is done on the loop. A plugin is
  * run when podvold starts, shortly before what it gave expires, and when that was refused; until it
- * has answered once, nothing is asked. While it fails, what it gave before stays.
+ * has answered once, nothing is asked. While it fails, what it gave before stays. What has expired
+ * by this machine's clock when it is given may be valid by the server's, which is not asked for the
+ * time: it is used until it is refused, and the plugin is run again less and less often.
  */
 #include "cluster/cluster_internal.h"
 
@@ -18,7 +20,7 @@
 enum {
 	REREAD_LEAST_SECONDS = 5,
 	REREAD_SECONDS = 60,
-	RUN_MAX_SECONDS = 300,    /* between two runs that fail */
+	RUN_MAX_SECONDS = 300,    /* between two runs that fail, or give what is out of date */
 	RUN_EARLIER_SECONDS = 30, /* before it expires */
 };
 
@@ -28,7 +30,7 @@ struct credentials {
 	struct exec_credential of_plugin;
 	struct exec_plugin *plugin; /* that runs */
 	sd_event_source *timer, *plugin_timer;
-	unsigned int pause_seconds; /* until a run after one that failed */
+	unsigned int pause_seconds; /* until a run after such a one */
 	uint64_t read_usec;         /* monotonic */
 };
 
@@ -130,14 +132,18 @@ static void run_later(struct credentials *credentials)
 
 static void plan_run(struct credentials *credentials)
 {
-	uint64_t now_usec = realtime_usec(), due_usec = credentials->of_plugin.expires_usec;
+	const uint64_t expires_usec = credentials->of_plugin.expires_usec;
+	const uint64_t earlier_usec = RUN_EARLIER_SECONDS * USEC_PER_SEC;
+	uint64_t now_usec = realtime_usec();
 
-	if (due_usec == 0)
+	if (expires_usec > 0 &&
+	    expires_usec <= now_usec + earlier_usec + REREAD_LEAST_SECONDS * USEC_PER_SEC) {
+		run_later(credentials);
 		return;
-	due_usec -= RUN_EARLIER_SECONDS * USEC_PER_SEC;
-	run_in(credentials, due_usec > now_usec + REREAD_LEAST_SECONDS * USEC_PER_SEC
-				    ? due_usec - now_usec
-				    : REREAD_LEAST_SECONDS * USEC_PER_SEC);
+	}
+	credentials->pause_seconds = REREAD_LEAST_SECONDS;
+	if (expires_usec > 0)
+		run_in(credentials, expires_usec - earlier_usec - now_usec);
 }
 
 static void on_credential(void *userdata, int error, struct exec_credential *credential,
@@ -155,7 +161,6 @@ static void on_credential(void *userdata, int error, struct exec_credential *cre
 	client_credentials_done(&credentials->of_plugin.credentials);
 	credentials->of_plugin = *credential;
 	*credential = (struct exec_credential){ 0 };
-	credentials->pause_seconds = REREAD_LEAST_SECONDS;
 	give_again(credentials);
 	plan_run(credentials);
 }
