@@ -39,6 +39,7 @@ struct sending {
 	enum step step;
 	bool has_begun, is_stored; /* the store has the answer, and will call */
 	unsigned int conflicts;
+	uint64_t settled;   /* the server's version that was waited for */
 	char *status_patch; /* to be sent next; NULL: none */
 	/* Of a delete: as it was when that was sent. A watch may show its end before the answer.
 	 * Else what is answered when the watch was faster, and is not stored for that. */
@@ -228,15 +229,25 @@ static int send_status(struct sending *sending)
 	return send(sending, "PATCH", "/status", body);
 }
 
+static store_done_fn store_read_then_again;
+
 static void begin_update(struct sending *sending)
 {
 	const struct object *present = present_of(sending);
+	uint64_t version = present ? versions_find(sending->cluster, present->meta.uid) : 0;
 	cleanup_free char *body = NULL;
 	struct failure why = { 0 };
 	int r;
 
 	if (!present) {
 		refuse(sending, -ENOENT, "does not exist");
+		return;
+	}
+	/* Known before the store has its object: a patch of an older one leaves what is new. */
+	if (version != sending->settled &&
+	    mirror_after(sending->cluster, store_read_then_again, sending) == 0) {
+		sending->settled = version;
+		sending->is_stored = true;
 		return;
 	}
 	r = write_edit_again(sending->write, present, &why);
@@ -255,8 +266,7 @@ static void begin_update(struct sending *sending)
 		return;
 	}
 	/* Stored by a podvold before this one: its finalizers may be others by now. */
-	if (present->kind == KIND_PERSISTENT_VOLUME &&
-	    versions_find(sending->cluster, present->meta.uid) == 0 && sending->conflicts == 0) {
+	if (present->kind == KIND_PERSISTENT_VOLUME && version == 0 && sending->conflicts == 0) {
 		sending->conflicts++;
 		sending->step = STEP_READ;
 		if (send(sending, "GET", "", NULL) < 0)
@@ -264,8 +274,7 @@ static void begin_update(struct sending *sending)
 		return;
 	}
 	free(TAKE_PTR(sending->status_patch));
-	r = write_patch_make(present, sending->write->object,
-			     versions_find(sending->cluster, present->meta.uid), &body,
+	r = write_patch_make(present, sending->write->object, version, &body,
 			     &sending->status_patch);
 	if (r == 0 && *body == '\0' && *sending->status_patch == '\0') {
 		end(sending, 0, present, NULL);
@@ -404,7 +413,7 @@ static void store_read_then_again(void *userdata, int error, const struct object
 		return;
 	}
 	sending->is_stored = false;
-	if (error < 0)
+	if (error < 0 && error != -ENOENT)
 		end(sending, error, NULL, why);
 	else
 		begin(sending);
