@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 TOP = os.path.realpath(os.environ.get("top_srcdir") or os.path.join(os.path.dirname(__file__), "../.."))
 FOLDERS = (".ci", "bench", "cockpit", "debian", "docs", "examples", "man", "plugins", "scripts", "src", "systemd", "tests")
 TOP_FILES = ("ARCHITECTURE.md", "CHANGELOG.md", "HACKING.md", "Makefile.am", "README.md", "SECURITY.md", "autogen.sh", "configure.ac")
-PICTURES = (".png",)  # bytes, and no text to read
+PICTURES = (".png", ".svg")  # drawn by programs, no text to read
 GENERATED = (".o", ".lo", ".la", ".a", ".log", ".trs", ".pyc", ".dirstamp")
 
 
