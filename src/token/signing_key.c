@@ -104,8 +104,15 @@ static bool make_halves(struct signing_key *key)
 	       gnutls_pubkey_init(&key->public_half) == 0;
 }
 
+/* What GnuTLS reads may have a public half beside the curve, or that of another key. */
+static bool is_whole(const struct signing_key *key)
+{
+	return gnutls_pubkey_verify_params(key->public_half) >= 0 &&
+	       (!key->private_half || gnutls_privkey_verify_params(key->private_half) >= 0);
+}
+
 /* Of a private half the public one. Its name is as Kubernetes': of the public key as it stands in a
- * certificate. False: it is of another kind or curve, or there is no memory. */
+ * certificate. False: it is of another kind or curve, or damaged, or there is no memory. */
 static bool complete(struct signing_key *key)
 {
 	unsigned char digest[DIGEST_BYTES];
@@ -116,7 +123,7 @@ static bool complete(struct signing_key *key)
 	    gnutls_pubkey_import_privkey(key->public_half, key->private_half, 0, 0) < 0)
 		return false;
 	if (gnutls_pubkey_export_ecc_raw2(key->public_half, &curve, NULL, NULL, 0) < 0 ||
-	    curve != GNUTLS_ECC_CURVE_SECP256R1 ||
+	    curve != GNUTLS_ECC_CURVE_SECP256R1 || !is_whole(key) ||
 	    gnutls_pubkey_get_key_id(key->public_half, GNUTLS_KEYID_USE_SHA256, digest, &length) <
 		    0)
 		return false;
@@ -164,8 +171,10 @@ int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret
 		return failed(reterr, -ENOMEM, "cannot take up a key");
 	if (!parse(key, pem)) {
 		(void) signing_key_free(key);
-		return failed_plain(reterr, -EINVAL, "it is not a %s key of the curve P-256 in PEM",
-				    is_private ? "private" : "public");
+		return failed_plain(
+			reterr, -EINVAL, "it is not a %s of the curve P-256 in PEM%s",
+			is_private ? "private key" : "public key",
+			is_private ? " that has its public half, uncompressed, beside it" : "");
 	}
 	*ret = key;
 	return 0;

@@ -32,7 +32,9 @@ int signing_key_generate(struct signing_key **ret, struct failure *reterr);
 /**
  * signing_key_parse - a key in PEM: "PRIVATE KEY" or, to check signatures only, "PUBLIC KEY"
  *
- * Return: 0; -EINVAL it is no such key, or one of another kind; -ENOMEM.
+ * A private one has its public half beside it, as OpenSSL and GnuTLS write it by default.
+ *
+ * Return: 0; -EINVAL it is no such key, one of another kind, or damaged; -ENOMEM.
  */
 int signing_key_parse(const char *pem, bool is_private, struct signing_key **ret,
 		      struct failure *reterr);

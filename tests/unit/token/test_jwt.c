@@ -163,7 +163,33 @@ static void test_other_keys_are_refused(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		assert_int_equal(signing_key_parse(wrong[i], false, &key, &why), -EINVAL);
 		assert_int_equal(signing_key_parse(wrong[i], true, &key, &why), -EINVAL);
-		assert_string_equal(why.text, "it is not a private key of the curve P-256 in PEM");
+		assert_string_equal(why.text,
+				    "it is not a private key of the curve P-256 in "
+				    "PEM that has its public half, uncompressed, beside it");
+	}
+}
+
+/* In the number that stands last in both halves. */
+static void damage(char *pem)
+{
+	char *digit = strstr(pem, "\n-----END") - 6;
+
+	*digit = *digit == 'A' ? 'B' : 'A';
+}
+
+static void test_a_damaged_key_is_refused(void **state)
+{
+	struct signing_key *key = NULL;
+	char *halves[2];
+
+	assert_int_equal(signing_key_parse(openssl_key, true, &key, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		halves[i] = signing_key_print(key, i == 1);
+	key = signing_key_free(key);
+	for (int i = 0; i < 2; i++) {
+		damage(halves[i]);
+		assert_int_equal(signing_key_parse(halves[i], i == 1, &key, NULL), -EINVAL);
+		(void) secret_text_free(halves[i]);
 	}
 }
 
@@ -312,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_a_key_of_openssl),
 		cmocka_unit_test(test_short_numbers_in_signatures),
 		cmocka_unit_test(test_other_keys_are_refused),
+		cmocka_unit_test(test_a_damaged_key_is_refused),
 		cmocka_unit_test(test_the_public_half_as_json),
 		cmocka_unit_test(test_a_token_is_read_and_believed),
 		cmocka_unit_test(test_a_changed_token_is_not_believed),
