@@ -294,7 +294,6 @@ static void begin(struct sending *sending)
 
 	sending->has_begun = true;
 	sending->step = STEP_MAIN;
-	sending->cluster->writes->count++;
 	switch (sending->write->verb) {
 	case ADMIT_CREATE:
 		if (write_is_unfinished(sending->write->object)) {
@@ -534,6 +533,7 @@ static int take_write(void *userdata, struct write *write)
 		return -ENOMEM;
 	sending->cluster = writes->cluster;
 	sending->write = write;
+	writes->count++;
 	DL_APPEND(writes->queue, sending);
 	run_later(writes);
 	return 0;

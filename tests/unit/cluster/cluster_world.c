@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "store/mirror.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@ struct sd_event_source {
 	uint64_t due_usec;
 	bool is_on;
 	sd_event_time_handler_t handler;
+	sd_event_handler_t deferred; /* instead: of no time, due at once */
 	void *userdata;
 };
 
@@ -49,6 +49,8 @@ int __wrap_sd_event_add_time(sd_event *event, sd_event_source **ret, clockid_t c
 int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, clockid_t clock,
 				      uint64_t usec, uint64_t accuracy,
 				      sd_event_time_handler_t handler, void *userdata);
+int __wrap_sd_event_add_defer(sd_event *event, sd_event_source **ret, sd_event_handler_t handler,
+			      void *userdata);
 int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
 int __wrap_sd_event_source_set_time_relative(sd_event_source *source, uint64_t usec);
 int __wrap_sd_event_source_set_enabled(sd_event_source *source, int enabled);
@@ -93,6 +95,15 @@ int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, cl
 {
 	return __wrap_sd_event_add_time(event, ret, clock, current->clock_usec + usec, accuracy,
 					handler, userdata);
+}
+
+int __wrap_sd_event_add_defer(sd_event *event, sd_event_source **ret, sd_event_handler_t handler,
+			      void *userdata)
+{
+	int r = __wrap_sd_event_add_time(event, ret, CLOCK_MONOTONIC, 0, 0, NULL, userdata);
+
+	(*ret)->deferred = handler;
+	return r;
 }
 
 int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec)
@@ -205,10 +216,19 @@ struct http_call *cluster_world_watch(const struct cluster_world *world)
 
 /* ---- the store ---- */
 
+void __wrap_store_set_upstream(struct store *store, unsigned int kinds, store_upstream_fn *take,
+			       void *userdata);
 int __wrap_store_mirror(struct store *store, const struct object *object, store_done_fn *done,
 			void *userdata);
 int __wrap_store_mirror_delete(struct store *store, const struct store_key *key, const char *uid,
 			       store_done_fn *done, void *userdata);
+
+void __wrap_store_set_upstream(struct store *store, unsigned int kinds, store_upstream_fn *take,
+			       void *userdata)
+{
+	current->upstream = take;
+	current->upstream_userdata = userdata;
+}
 
 static void queue_write(struct stored_write *write)
 {
@@ -318,10 +338,15 @@ static void commit(struct cluster_world *world)
 /* ---- what belongs to other parts of the folder ---- */
 
 void __wrap_needed_sweep(struct needed *needed);
+void __wrap_needed_read(const struct needed *needed, const struct object_reference *reference);
 void __wrap_node_annotation_begin(struct node_annotation *annotation);
 void __wrap_credentials_refused(struct cluster *cluster);
 
 void __wrap_needed_sweep(struct needed *needed)
+{
+}
+
+void __wrap_needed_read(const struct needed *needed, const struct object_reference *reference)
 {
 }
 
@@ -368,10 +393,12 @@ static bool step(struct cluster_world *world, uint64_t end)
 		world->clock_usec = due;
 	if (answered) {
 		answer_call(answered);
-	} else {
-		first->is_on = false;
-		assert_return_code(first->handler(first, due, first->userdata), 0);
+		return true;
 	}
+	first->is_on = false;
+	assert_return_code(first->deferred ? first->deferred(first, first->userdata)
+					   : first->handler(first, due, first->userdata),
+			   0);
 	return true;
 }
 
@@ -399,12 +426,14 @@ void cluster_world_start(struct cluster_world *world, const char *node_name)
 	assert_int_equal(requests_new(NULL, NULL, &cluster->requests), 0);
 	assert_int_equal(identity_new(cluster), 0);
 	assert_int_equal(pods_new(cluster), 0);
+	assert_int_equal(writes_new(cluster), 0);
 }
 
 void cluster_world_stop(struct cluster_world *world)
 {
 	struct cluster *cluster = &world->cluster;
 
+	cluster->writes = writes_free(cluster->writes);
 	cluster->pods = pods_free(cluster->pods);
 	versions_free(cluster);
 	cluster->identity = identity_free(cluster->identity);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_world - src/cluster's pods, absence, identity and requests with a clock, a transport and
- * a store of the test
+ * cluster_world - src/cluster's pods, absence, identity, writes and requests with a clock, a
+ * transport and a store of the test
  *
  * Time is what the test says: timers and answers come in the order of their times, at once. A test
  * links it with cluster_world.wrap. No socket, no disk, no sleep; the same each time.
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "cluster/cluster_internal.h"
+#include "store/mirror.h"
 #include "tests/unit/state/fake_store.h"
 
 struct reply {
@@ -36,6 +37,8 @@ struct cluster_world {
 	struct http_call *calls;
 	struct stored_write *writes; /* not committed */
 	uint64_t commit_usec;
+	store_upstream_fn *upstream; /* takes what is to be written at the server */
+	void *upstream_userdata;
 	unsigned int log_lines, refusals; /* of credentials */
 	/* What the server answers; a watch that it takes has status 200 and no body. */
 	struct reply (*serve)(const struct http_call *call);
