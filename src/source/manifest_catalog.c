@@ -257,7 +257,8 @@ static int add_document(struct put *put, size_t index)
 		return -ENOMEM;
 	key->put = put->catalog->puts;
 	old = manifest_definition_in(put->entry, key);
-	is_carried = old && put->entry->is_partial && old->index == index;
+	is_carried =
+		old && put->entry->is_partial && old->index == index && old->hash == source->hash;
 	*definition = (struct manifest_definition){
 		.entry = put->entry,
 		.key = key,

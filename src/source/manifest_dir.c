@@ -259,6 +259,13 @@ static void free_job(struct job *job)
 	free(job);
 }
 
+/* Parts come to the loop at once, whole files when the job is over: those of a second file would
+ * overtake the first one, whose documents count. */
+static const struct manifest_part_sender *sender_of(const struct job *job, size_t index)
+{
+	return index == 0 && job->sender.take ? &job->sender : NULL;
+}
+
 static void read_files(struct job *job)
 {
 	cleanup_close int fd = manifest_place_open(&job->place);
@@ -266,9 +273,8 @@ static void read_files(struct job *job)
 	if (fd < 0)
 		return;
 	for (size_t i = 0; i < job->count; i++) {
-		struct manifest_file *file =
-			manifest_file_read(fd, job->names[i], job->node_name, job->known_texts[i],
-					   job->sender.take ? &job->sender : NULL);
+		struct manifest_file *file = manifest_file_read(
+			fd, job->names[i], job->node_name, job->known_texts[i], sender_of(job, i));
 
 		if (!file)
 			return;

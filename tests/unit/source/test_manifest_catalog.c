@@ -277,6 +277,25 @@ static void twice_in_parts_is_once(void **state)
 }
 
 /* A file that is being written has nothing to lose but what it had before. */
+/* The whole file was not taken for want of memory, and was another one when it was read again. */
+static void what_differs_from_its_part_is_not_carried(void **state)
+{
+	struct manifest_catalog catalog = { 0 };
+	struct manifest_file *file = parse("a.yaml", POD("a", "/a") "---\n" POD("b", "/b"));
+	struct manifest_file *other = parse("a.yaml", POD("a", "/a") "---\n" POD("b", "/other"));
+	struct manifest_entry *entry = put_part(&catalog, file, 0, 2);
+
+	other->sources[1].hash = 8;
+	assert_int_equal(take_all_affected(&catalog), 2);
+	assert_int_equal(manifest_catalog_put(&catalog, other, 99, &entry), 0);
+	assert_ptr_equal(key_of(&catalog, "b")->definitions->object,
+			 other->documents.documents[1].object);
+	assert_int_equal(take_all_affected(&catalog), 1); /* b alone is news */
+	(void) manifest_file_free(file);
+	(void) manifest_file_free(other);
+	manifest_catalog_done(&catalog);
+}
+
 static void parts_make_no_file_half(void **state)
 {
 	struct manifest_catalog catalog = { 0 };
@@ -440,6 +459,7 @@ int main(void)
 		cmocka_unit_test(keys_are_forgotten_when_nobody_needs_them),
 		cmocka_unit_test(a_part_defines_and_the_whole_file_carries_on),
 		cmocka_unit_test(twice_in_parts_is_once),
+		cmocka_unit_test(what_differs_from_its_part_is_not_carried),
 		cmocka_unit_test(parts_make_no_file_half),
 		cmocka_unit_test(put_without_memory_changes_nothing),
 		cmocka_unit_test(deletion_batch_counts_what_was_there_before),

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PODS = 200 };
 
@@ -53,7 +54,7 @@ static void release(void)
 }
 
 /* Pods "p-0" and on, and @end behind them. */
-static void put_pods(struct manifest_world *world, int first, const char *end)
+static void put_pods_in(struct manifest_world *world, const char *file, int first, const char *end)
 {
 	cleanup_free char *text = NULL;
 	size_t length;
@@ -67,7 +68,12 @@ static void put_pods(struct manifest_world *world, int first, const char *end)
 			       i);
 	(void) fputs(end, stream);
 	assert_int_equal(fclose(stream), 0);
-	put_file(world, "a.yaml", text);
+	put_file(world, file, text);
+}
+
+static void put_pods(struct manifest_world *world, int first, const char *end)
+{
+	put_pods_in(world, "a.yaml", first, end);
 }
 
 static void first_documents_are_stored_while_the_rest_is_read(void **state)
@@ -138,6 +144,29 @@ static void a_broken_end_takes_nothing_back(void **state)
 	assert_non_null(stored(world, KIND_POD, "p-199"));
 }
 
+/* As a start after a kill finds them, which leaves no record: both are read by one job. */
+static void parts_do_not_come_before_an_earlier_file(void **state)
+{
+	struct manifest_world *world = *state;
+	char record[sizeof(world->parent) + 32];
+	uint64_t version;
+
+	put_file(world, "a.yaml", POD("p-0", "/srv/of-a"));
+	(void) wait_for_text(world, KIND_POD, "p-0", "/srv/of-a");
+	put_pods_in(world, "b.yaml", 0, "");
+	wait_for_problem(world, "b.yaml");
+	settle(world);
+	version = stored(world, KIND_POD, "p-0")->meta.resource_version;
+	manifest_world_stop(world);
+	(void) snprintf(record, sizeof(record), "%s/manifests.known", world->parent);
+	assert_return_code(unlink(record), errno);
+	manifest_world_start(world);
+	manifest_world_wait_ready(world);
+	settle(world);
+	assert_int_equal(stored(world, KIND_POD, "p-0")->meta.resource_version, version);
+	assert_non_null(stored(world, KIND_POD, "p-199"));
+}
+
 int main(void)
 {
 #define TEST(name)                                                                                 \
@@ -146,6 +175,7 @@ int main(void)
 		TEST(first_documents_are_stored_while_the_rest_is_read),
 		TEST(a_known_file_says_something_as_a_whole),
 		TEST(a_broken_end_takes_nothing_back),
+		TEST(parts_do_not_come_before_an_earlier_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
