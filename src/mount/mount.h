@@ -356,8 +356,8 @@ int remove_empty_dir_contents(const struct place *place, struct failure *reterr)
  * Return: 0; -EPERM no such mark, nothing is removed; -EXDEV; -ESTALE something else was put
  * in its place meanwhile, which stays; else as the calls. [worker]
  */
-int remove_volume_contents(const struct place *place, const char *mark,
-			   const struct users_below *users, struct failure *reterr);
+int remove_volume_contents(const struct place *place, const char *mark, struct users_below *users,
+			   struct failure *reterr);
 
 /* ---- cleanup.c ---- */
 

@@ -179,12 +179,20 @@ static int run(struct directory_job *job)
 	return -EINVAL;
 }
 
+/* The first of those that a search serves goes on, with a search of its own where it comes too
+ * late: however slow all is, each search leads to a removal. */
+static bool is_too_late(struct directory_search *search)
+{
+	return search && search->users && atomic_exchange(&search->has_served, true) &&
+	       !users_below_is_current(search->users);
+}
+
 static struct worker_pool *run_job(struct worker_job *worker_job)
 {
 	struct directory_job *job = (struct directory_job *) worker_job;
 
 	job->state = JOB_TOO_LATE;
-	if (job->search && job->search->users && !users_below_is_current(job->search->users))
+	if (is_too_late(job->search))
 		return NULL;
 	job->state = JOB_RAN;
 	job->error = run(job);

@@ -74,6 +74,7 @@ struct directory_search {
 	struct directory_job *served;   /* while it runs */
 	size_t references;              /* its own, and of what it served */
 	struct users_below *users;      /* that it found; NULL: it failed */
+	atomic_bool has_served;         /* the first removal that it serves has begun */
 };
 
 /* What all jobs borrow. */

@@ -20,6 +20,8 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -32,7 +34,10 @@ struct users_below {
 	int fd;            /* of the base path: as long as it is open its mount keeps its id */
 	uint64_t mount_id; /* small and reused */
 	char path[PATH_MAX];
+	struct directory_query question; /* of the base path */
 	uint64_t ended_usec;
+	int table_fd;                /* our own table of mounts: says when it changed */
+	pthread_mutex_t lock;        /* of what follows: our table is read again */
 	bool is_unknown;             /* a process has something open, it is unknown below what */
 	struct namespace_set shown;  /* what mounts show, by the way from the base path */
 	struct namespace_set points; /* where mounts are in our namespace, by the same */
@@ -87,40 +92,39 @@ static bool has_way(const struct namespace_set *set, const char *way)
 
 /* ---- the search ---- */
 
-struct shown {
-	struct users_below *users;
-	const char *root; /* of the base path within its file system */
-};
-
 static int note_shown(void *userdata, const char *root)
 {
-	struct shown *shown = userdata;
-	const char *way = way_from(shown->root, root);
+	struct users_below *users = userdata;
+	const char *way = way_from(users->question.root, root);
 
-	return way ? note_way(shown->users, &shown->users->shown, way) : 0;
+	return way ? note_way(users, &users->shown, way) : 0;
 }
 
 static int search_processes(struct users_below *users, struct failure *reterr)
 {
-	cleanup(directory_query_done) struct directory_query question = { 0 };
-	struct shown shown = { .users = users };
 	struct mount_holder holder = { .pid_fd = -EBADF,
 				       .note_shown = note_shown,
-				       .shown_userdata = &shown };
-	int fd = fcntl(users->fd, F_DUPFD_CLOEXEC, 3), r;
+				       .shown_userdata = users };
+	int r;
 
-	r = directory_query_open(fd < 0 ? -errno : fd, NULL, &question, reterr);
-	if (r < 0)
-		return r;
-	directory_query_run(&question, &holder);
-	shown.root = question.root;
+	directory_query_run(&users->question, &holder);
 	r = mount_holders_search(&holder, 1, reterr);
 	(void) close_keep_errno(holder.pid_fd);
 	users->is_unknown |= holder.found;
 	return r;
 }
 
-static int note_points(struct users_below *users)
+/* One mount of our namespace: where it is, and what it shows. */
+static int note_own(struct users_below *users, const struct mountinfo_line *mount)
+{
+	const char *way = way_from(users->path, mount->mount_point);
+	int r = way ? note_way(users, &users->points, way) : 0;
+
+	return r < 0 || mount->device != users->question.device ? r
+								: note_shown(users, mount->root);
+}
+
+static int note_own_table(struct users_below *users)
 {
 	cleanup_close int proc_fd = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *table = NULL;
@@ -129,18 +133,27 @@ static int note_points(struct users_below *users)
 	for (const char *line = table; r >= 0 && *line; line = table_next_line(line)) {
 		cleanup_free char *copy = table_copy_line(line);
 		struct mountinfo_line mount;
-		const char *way;
 
 		if (!copy)
 			return -ENOMEM;
-		if (mountinfo_parse(copy, &mount) < 0) {
+		if (mountinfo_parse(copy, &mount) < 0)
 			users->is_unknown = true;
-			continue;
-		}
-		way = way_from(users->path, mount.mount_point);
-		r = way ? note_way(users, &users->points, way) : 0;
+		else
+			r = note_own(users, &mount);
 	}
 	return r;
+}
+
+/* What was mounted here since the search; asked before the table is read, so that what changes
+ * meanwhile is read the next time. */
+static void note_changes(struct users_below *users)
+{
+	struct pollfd table = { .fd = users->table_fd, .events = POLLPRI };
+	int r = poll(&table, 1, 0);
+
+	if (r > 0)
+		r = note_own_table(users);
+	users->is_unknown |= r < 0;
 }
 
 static int read_path(int fd, char path[PATH_MAX])
@@ -171,6 +184,26 @@ static void users_freep(struct users_below **users)
 	(void) users_below_free(*users);
 }
 
+static int begin(struct users_below *users, const char *base_path, struct failure *reterr)
+{
+	int r;
+
+	users->fd = open_host_path(base_path, O_PATH | O_DIRECTORY, reterr);
+	if (users->fd < 0)
+		return users->fd;
+	r = directory_query_open(fcntl(users->fd, F_DUPFD_CLOEXEC, 3), NULL, &users->question,
+				 reterr);
+	if (r < 0)
+		return r;
+	users->table_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	r = users->table_fd < 0 ? -errno : read_path(users->fd, users->path);
+	if (r >= 0)
+		r = read_mount_id(users->fd, &users->mount_id);
+	if (r >= 0)
+		r = note_own_table(users);
+	return r < 0 ? failed(reterr, r, "cannot determine what is mounted in '%s'", base_path) : 0;
+}
+
 int users_below_search(const char *base_path, struct users_below **ret, struct failure *reterr)
 {
 	cleanup(users_freep) struct users_below *users = calloc(1, sizeof(*users));
@@ -179,17 +212,11 @@ int users_below_search(const char *base_path, struct users_below **ret, struct f
 	assert(base_path && ret);
 	if (!users)
 		return failed(reterr, -ENOMEM, "cannot determine who uses '%s'", base_path);
-	users->fd = open_host_path(base_path, O_PATH | O_DIRECTORY, reterr);
-	if (users->fd < 0)
-		return users->fd;
-	r = read_path(users->fd, users->path);
+	users->fd = users->table_fd = -EBADF;
+	(void) pthread_mutex_init(&users->lock, NULL);
+	r = begin(users, base_path, reterr);
 	if (r >= 0)
-		r = read_mount_id(users->fd, &users->mount_id);
-	if (r >= 0)
-		r = note_points(users);
-	if (r < 0)
-		return failed(reterr, r, "cannot determine what is mounted in '%s'", base_path);
-	r = search_processes(users, reterr);
+		r = search_processes(users, reterr);
 	if (r < 0)
 		return r;
 	users->ended_usec = monotonic_usec();
@@ -201,9 +228,12 @@ struct users_below *users_below_free(struct users_below *users)
 {
 	if (!users)
 		return NULL;
+	directory_query_done(&users->question);
+	(void) close_keep_errno(users->table_fd);
 	(void) close_keep_errno(users->fd);
 	namespace_set_done(&users->shown);
 	namespace_set_done(&users->points);
+	(void) pthread_mutex_destroy(&users->lock);
 	free(users);
 	return NULL;
 }
@@ -215,18 +245,28 @@ bool users_below_is_current(const struct users_below *users)
 	return monotonic_usec() - users->ended_usec <= USERS_BELOW_USEC;
 }
 
-bool users_below_proves_none(const struct users_below *users, int fd)
+static bool has_user(struct users_below *users, const char *way)
+{
+	bool found;
+
+	(void) pthread_mutex_lock(&users->lock);
+	note_changes(users);
+	found = users->is_unknown || has_way(&users->shown, way) || has_way(&users->points, way);
+	(void) pthread_mutex_unlock(&users->lock);
+	return found;
+}
+
+bool users_below_proves_none(struct users_below *users, int fd)
 {
 	char base[PATH_MAX], path[PATH_MAX];
 	uint64_t mount_id;
 	const char *way;
 
 	assert(users && fd >= 0);
-	if (users->is_unknown || !users_below_is_current(users) ||
-	    read_mount_id(fd, &mount_id) < 0 || mount_id != users->mount_id ||
-	    read_path(fd, path) < 0 || read_path(users->fd, base) < 0 ||
-	    strcmp(base, users->path) != 0)
+	if (!users_below_is_current(users) || read_mount_id(fd, &mount_id) < 0 ||
+	    mount_id != users->mount_id || read_path(fd, path) < 0 ||
+	    read_path(users->fd, base) < 0 || strcmp(base, users->path) != 0)
 		return false;
 	way = way_from(base, path);
-	return way && !has_way(&users->shown, way) && !has_way(&users->points, way);
+	return way && !has_user(users, way);
 }

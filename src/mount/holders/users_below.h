@@ -27,18 +27,20 @@ int users_below_search(const char *base_path, struct users_below **ret, struct f
 /* Accepts NULL. Return: NULL. */
 struct users_below *users_below_free(struct users_below *users);
 
-/* How long a search tells: who comes later is not in it. As unstage_gate.h has it. */
-enum { USERS_BELOW_USEC = 1000000 };
+/* How long a search tells: who comes later in another namespace is not in it. Some times as long as
+ * a search takes, for that long it may be old for a search of the directory's own, too. */
+enum { USERS_BELOW_USEC = 100000 };
 bool users_below_is_current(const struct users_below *users);
 
 /**
  * users_below_proves_none - is it proven that a directory has no users
  * @fd: of the directory; O_PATH will do
  *
- * Neither it nor anything in it was mounted in any mount namespace, nothing was mounted on or below
- * it in podvold's own, and no process had anything below the base path open by a detached mount.
+ * Neither it nor anything in it was mounted in any mount namespace, nothing is mounted on or below
+ * it in podvold's own, nor it there, as of this call, and no process had anything below the base
+ * path open by a detached mount.
  *
  * Return: false: it is unknown, also for one that is not below the base path, and when the search
  * is not current any more.
  */
-bool users_below_proves_none(const struct users_below *users, int fd);
+bool users_below_proves_none(struct users_below *users, int fd);

@@ -251,9 +251,8 @@ static int check_same(int fd, const struct place *place, struct failure *reterr)
 }
 
 /* Neither it nor anything in it is mounted. */
-static int check_removable(int fd, const struct capacity_method *method,
-			   const struct users_below *users, const char *path,
-			   struct failure *reterr)
+static int check_removable(int fd, const struct capacity_method *method, struct users_below *users,
+			   const char *path, struct failure *reterr)
 {
 	bool is_proven = users && users_below_proves_none(users, fd);
 	int result = is_proven ? 0 : directory_users_check(fd, reterr);
@@ -303,8 +302,8 @@ static int remove_limited(int fd, const struct capacity_method *method, const st
 	return result;
 }
 
-int remove_volume_contents(const struct place *place, const char *mark,
-			   const struct users_below *users, struct failure *reterr)
+int remove_volume_contents(const struct place *place, const char *mark, struct users_below *users,
+			   struct failure *reterr)
 {
 	const struct capacity_method *method;
 	cleanup_close int fd = -EBADF;

@@ -37,8 +37,8 @@ struct volume_directory {
 	uint64_t bytes;        /* that size; for making and growing */
 	const char *fs_type;   /* of an image that is filled; NULL the usual one */
 	const struct own_directories *own; /* no place for a new volume; NULL: any is one */
-	const struct users_below *users;   /* for removing: who uses what is below the base path;
-					      NULL: it is searched for */
+	struct users_below *users;         /* for removing: who uses what is below the base path;
+						    NULL: it is searched for */
 };
 
 struct volume_order {

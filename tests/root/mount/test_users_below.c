@@ -31,7 +31,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 	return r;
 }
 
-static bool proves(const struct users_below *users, const char *relative)
+static bool proves(struct users_below *users, const char *relative)
 {
 	cleanup_close int fd = open(sandbox_path(relative), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -201,7 +201,37 @@ static void test_a_base_path_that_was_renamed(void **state)
 	(void) users_below_free(users);
 }
 
-static void test_it_tells_for_a_second(void **state)
+/* Here it is seen at once: of it, on it, and moved to it. */
+static void test_mounts_since_the_search(void **state)
+{
+	struct users_below *users;
+
+	make_volumes();
+	sandbox_mkdir("at", 0755);
+	sandbox_mkdir("elsewhere", 0755);
+	users = search_base();
+	assert_true(proves(users, "base/one"));
+	bind_here("elsewhere", "base/one/in");
+	assert_false(proves(users, "base/one"));
+	assert_true(proves(users, "base/two"));
+	bind_here("base/two", "at");
+	assert_false(proves(users, "base/two"));
+	assert_true(proves(users, "base/a"));
+	assert_return_code(umount2(sandbox_path("at"), 0), errno);
+	assert_return_code(mount("disk", sandbox_path("elsewhere"), "tmpfs", 0, NULL), errno);
+	assert_return_code(mount(NULL, sandbox_path("elsewhere"), NULL, MS_PRIVATE, NULL), errno);
+	assert_true(proves(users, "base/a"));
+	assert_return_code(
+		mount(sandbox_path("elsewhere"), sandbox_path("base/a/deep"), NULL, MS_MOVE, NULL),
+		errno);
+	assert_false(proves(users, "base/a"));
+	assert_true(proves(users, "base/a/other"));
+	assert_return_code(umount2(sandbox_path("base/a/deep"), 0), errno);
+	assert_return_code(umount2(sandbox_path("base/one/in"), 0), errno);
+	(void) users_below_free(users);
+}
+
+static void test_it_tells_for_a_moment(void **state)
 {
 	struct users_below *users;
 
@@ -255,7 +285,8 @@ int main(void)
 		SANDBOX_TEST(test_mounts_of_another_namespace),
 		SANDBOX_TEST(test_detached_mounts),
 		SANDBOX_TEST(test_a_base_path_that_was_renamed),
-		SANDBOX_TEST(test_it_tells_for_a_second),
+		SANDBOX_TEST(test_mounts_since_the_search),
+		SANDBOX_TEST(test_it_tells_for_a_moment),
 		SANDBOX_TEST(test_too_deep_is_unknown),
 		SANDBOX_TEST(test_what_cannot_be_seen_is_an_error),
 	};

@@ -57,10 +57,11 @@ static struct {
 	pthread_mutex_t lock;
 	unsigned int searches, removals, kept_users;
 	int search_error;
-	bool is_late;    /* what the first search found tells nothing any more */
-	bool waits;      /* a search goes on only with... */
-	sem_t may_end;   /* ... this, */
-	sem_t has_begun; /* and says that it began */
+	unsigned int late_search; /* what this one found tells nothing any more, */
+	bool all_are_late;        /* or what any found */
+	bool waits;               /* a search goes on only with... */
+	sem_t may_end;            /* ... this, */
+	sem_t has_begun;          /* and says that it began */
 	struct order orders[ORDERS_MAX];
 	struct local_provisioner_options options;
 } made_up = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -111,7 +112,7 @@ struct users_below *__wrap_users_below_free(struct users_below *users)
 
 bool __wrap_users_below_is_current(const struct users_below *users)
 {
-	return !made_up.is_late || users->number > 1;
+	return !made_up.all_are_late && users->number != made_up.late_search;
 }
 
 int __wrap_volume_directory_remove(const struct volume_directory *directory, struct failure *reterr)
@@ -146,7 +147,8 @@ static int set_up(void **state)
 	memset(made_up.orders, 0, sizeof(made_up.orders));
 	made_up.searches = made_up.removals = 0;
 	made_up.search_error = 0;
-	made_up.is_late = made_up.waits = false;
+	made_up.all_are_late = made_up.waits = false;
+	made_up.late_search = 0;
 	assert_int_equal(sem_init(&made_up.may_end, 0, 0), 0);
 	assert_int_equal(sem_init(&made_up.has_begun, 0, 0), 0);
 	assert_int_equal(sd_event_new(&world->event), 0);
@@ -321,17 +323,33 @@ static void test_a_search_that_fails_proves_nothing(void **state)
 		assert_int_equal(made_up.orders[i].served_by, 0);
 }
 
+/* All but the first that a search serves. */
 static void test_what_waited_too_long_gets_another(void **state)
 {
 	struct world *world = *state;
+	unsigned int late = 0;
 
-	made_up.is_late = true;
+	made_up.late_search = 2;
+	order_removals(world, 11, "/base");
+	run_until_all_ended(world);
+	expect_all_served(world);
+	assert_int_equal(made_up.removals, 11);
+	for (unsigned int i = 1; i < 11; i++)
+		late += made_up.orders[i].served_by > 2;
+	assert_int_equal(late, 9);
+}
+
+/* Each search leads to a removal then. */
+static void test_searches_that_are_always_too_late_end(void **state)
+{
+	struct world *world = *state;
+
+	made_up.all_are_late = true;
 	order_removals(world, 10, "/base");
 	run_until_all_ended(world);
 	expect_all_served(world);
 	assert_int_equal(made_up.removals, 10);
-	for (unsigned int i = 0; i < 10; i++)
-		assert_true(made_up.orders[i].served_by > 1);
+	assert_in_range(made_up.searches, 10, 11);
 }
 
 /* What waits for a search then is not removed, and says so. */
@@ -365,6 +383,7 @@ int main(void)
 		TEST(test_one_that_is_kept_keeps_no_other),
 		TEST(test_a_search_that_fails_proves_nothing),
 		TEST(test_what_waited_too_long_gets_another),
+		TEST(test_searches_that_are_always_too_late_end),
 		TEST(test_podvold_stops),
 	};
 
