@@ -69,14 +69,14 @@ struct way_up *way_up_unref(struct way_up *way)
 	return NULL;
 }
 
-static struct way_up *way_new(const char *path)
+static struct way_up *way_new(const char *path, uint64_t begun_usec)
 {
 	struct way_up *way = calloc(1, sizeof(*way));
 
 	if (!way)
 		return NULL;
 	atomic_init(&way->references, 1);
-	way->read_usec = monotonic_usec();
+	way->read_usec = begun_usec;
 	way->path = path ? strdup(path) : NULL;
 	return path && !way->path ? way_up_unref(way) : way;
 }
@@ -110,14 +110,20 @@ static bool may_be_recalled(const struct way_up *way, const struct way_asked *as
 	return way && way->read_usec > asked->usec;
 }
 
+/* The same directory by the same mount. The inode of one that was removed is given to the next one,
+ * which was made later. */
+static bool is_same(const struct way_level *one, const struct way_level *other)
+{
+	return one->mount_id == other->mount_id && one->device == other->device &&
+	       one->inode == other->inode && one->made_nsec == other->made_nsec;
+}
+
 /* As @known from the level @at on. Return: 1 so it goes on; 0 it does not lead there; -ENOMEM. */
 static int join(struct way_up *way, const struct way_level *at, const struct way_up *known)
 {
 	size_t i = 0;
 
-	while (i < known->count &&
-	       (known->levels[i].mount_id != at->mount_id ||
-		known->levels[i].device != at->device || known->levels[i].inode != at->inode))
+	while (i < known->count && !is_same(&known->levels[i], at))
 		i++;
 	if (i == known->count)
 		return 0;
@@ -197,7 +203,8 @@ static int level_of(int fd, const char *up, struct way_level *ret)
 	int r = *up ? name_facts(fd, up, &facts) : fd_facts(fd, &facts, NULL);
 
 	if (r == 0)
-		*ret = (struct way_level){ facts.mount_id, facts.device, facts.inode };
+		*ret = (struct way_level){ facts.mount_id, facts.device, facts.inode,
+					   facts.made_nsec };
 	return r;
 }
 
@@ -230,10 +237,11 @@ static int climb(const struct way_asked *asked, int directory_fd, struct way_up 
 	}
 }
 
+/* @begun_usec: before the path was opened */
 static int find(const struct way_asked *asked, int directory_fd, const char *path,
-		struct way_up **ret)
+		uint64_t begun_usec, struct way_up **ret)
 {
-	cleanup(way_up_unrefp) struct way_up *way = way_new(path);
+	cleanup(way_up_unrefp) struct way_up *way = way_new(path, begun_usec);
 	int r = way ? climb(asked, directory_fd, way) : -ENOMEM;
 
 	if (r < 0)
@@ -246,22 +254,24 @@ static int find(const struct way_asked *asked, int directory_fd, const char *pat
 int way_up_find(const struct way_asked *asked, int directory_fd, struct way_up **ret)
 {
 	assert(asked && directory_fd >= 0 && ret);
-	return find(asked, directory_fd, NULL, ret);
+	return find(asked, directory_fd, NULL, monotonic_usec(), ret);
 }
 
 int way_up_find_path(const struct way_asked *asked, const char *path, struct way_up **ret,
 		     struct failure *reterr)
 {
 	cleanup_close int fd = -EBADF;
+	uint64_t begun_usec;
 	int r;
 
 	assert(asked && path && ret);
 	*ret = recall(asked, path);
 	if (*ret)
 		return 0;
+	begun_usec = monotonic_usec();
 	fd = open_host_path(path, O_PATH | O_DIRECTORY, reterr);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	r = find(asked, fd, path, ret);
+	r = find(asked, fd, path, begun_usec, ret);
 	return r < 0 ? failed(reterr, r, "cannot determine where '%s' lies", path) : 0;
 }

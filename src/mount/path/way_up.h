@@ -20,6 +20,7 @@ struct way_level {
 	uint64_t mount_id;
 	dev_t device;
 	ino_t inode;
+	uint64_t made_nsec; /* as in struct mount_facts */
 };
 
 /* Constant once it was found; any thread. */

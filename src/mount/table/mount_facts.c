@@ -25,7 +25,7 @@ static int read_facts(int fd, const char *name, struct mount_facts *ret)
 		    (*name ? 0 : AT_EMPTY_PATH);
 	struct statx status;
 
-	if (statx(fd, name, flags, STATX_BASIC_STATS | id, &status) < 0)
+	if (statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME | id, &status) < 0)
 		return -errno;
 	*ret = (struct mount_facts){
 		.mount_id = status.stx_mnt_id,
@@ -35,6 +35,8 @@ static int read_facts(int fd, const char *name, struct mount_facts *ret)
 		.mode = status.stx_mode,
 		.special = makedev(status.stx_rdev_major, status.stx_rdev_minor),
 		.bytes = status.stx_size,
+		.made_nsec =
+			(uint64_t) status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec,
 		.uid = status.stx_uid,
 		.gid = status.stx_gid,
 	};

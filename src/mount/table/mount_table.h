@@ -23,8 +23,9 @@ struct mount_facts {
 	dev_t device; /* st_dev: no mount's device is compared with it, see superblock.h */
 	ino_t inode;
 	mode_t mode;
-	dev_t special;  /* st_rdev */
-	uint64_t bytes; /* of a regular file */
+	dev_t special;      /* st_rdev */
+	uint64_t bytes;     /* of a regular file */
+	uint64_t made_nsec; /* 0: the file system does not say */
 	uid_t uid;
 	gid_t gid;
 };

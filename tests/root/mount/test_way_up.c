@@ -18,12 +18,17 @@
 
 static unsigned int calls;
 
+static uint64_t made_sec; /* added to when a directory was made */
+
 int __real_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret);
 int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret);
 int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret)
 {
+	int r = __real_statx(fd, path, flags, mask, ret);
+
 	calls++;
-	return __real_statx(fd, path, flags, mask, ret);
+	ret->stx_btime.tv_sec += (int64_t) made_sec;
+	return r;
 }
 
 /* The clock has moved since, so that the order of two moments is known. */
@@ -194,6 +199,26 @@ static void another_mount_of_a_directory_has_another_way(void **state)
 	assert_null(way_memory_free(memory));
 }
 
+/* It may be anywhere, with the inode of one that was removed. */
+static void a_directory_with_the_inode_of_another_is_read(void **state)
+{
+	cleanup(way_up_unrefp) struct way_up *removed = NULL, *made = NULL;
+	struct way_memory *memory;
+	uint64_t asked_usec = now();
+
+	(void) now();
+	assert_int_equal(way_memory_new(&memory), 0);
+	sandbox_mkdir("a", 0755);
+	removed = find(memory, asked_usec, "a");
+	sandbox_mkdir("other", 0755);
+	assert_return_code(rename(sandbox_path("a"), sandbox_path("other/a")), errno);
+	made_sec = 1;
+	made = find(memory, asked_usec, "other/a");
+	made_sec = 0;
+	assert_true(has(made, "other"));
+	assert_null(way_memory_free(memory));
+}
+
 static void who_does_not_say_when_recalls_nothing(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *first = NULL, *second = NULL;
@@ -219,6 +244,7 @@ int main(void)
 		SANDBOX_TEST(what_was_moved_before_it_is_asked_for_is_seen),
 		SANDBOX_TEST(a_part_that_was_recalled_keeps_its_age),
 		SANDBOX_TEST(another_mount_of_a_directory_has_another_way),
+		SANDBOX_TEST(a_directory_with_the_inode_of_another_is_read),
 		SANDBOX_TEST(who_does_not_say_when_recalls_nothing),
 	};
 
