@@ -23,27 +23,26 @@ static char *query_for(const char *kind, const char *name)
 	return escaped ? new_text("fieldSelector=%s", escaped) : NULL;
 }
 
-/* "NAME" and "NAMESPACE/NAME" of a pod, and "KIND/NAME" as kubectl writes it. Events about what has
- * no namespace are in the default one. */
+/* "[NAMESPACE/]NAME" of a pod, or "KIND/[NAMESPACE/]NAME". Events about what has no namespace are
+ * in the default one. */
 static int read_object(struct cli *cli, struct get_request *request, const char *word)
 {
-	struct kind kind = { .singular = "pod" };
-	const char *name = kind_of_word(word, &kind), *slash = strchr(word, '/');
+	struct kind kind = { .name = "Pod", .singular = "pod", .namespaced = true };
+	const char *name = kind_of_word(word, &kind) ?: word;
+	const char *slash = kind.namespaced ? strchr(name, '/') : NULL;
 
 	request->everywhere = false;
-	request->name_space = cli->name_space ? cli->name_space : "default";
-	if (name && kind_is_view(&kind))
+	request->name_space = cli->name_space && kind.namespaced ? cli->name_space : "default";
+	if (kind_is_view(&kind))
 		return cli_end(cli, EXIT_USAGE, "'%s' is not a kind of stored object",
 			       kind.singular);
-	if (name && !kind.namespaced)
-		request->name_space = "default";
-	if (slash && !name) {
-		request->words = strndup(word, (size_t) (slash - word));
+	if (slash) {
+		request->words = strndup(name, (size_t) (slash - name));
 		request->name_space = request->words;
+		name = slash + 1;
 	}
-	name = name ?: slash ? slash + 1 : word;
 	cli_about(cli, kind.singular, request->name_space ?: "", name);
-	request->query = query_for(kind.name ?: "Pod", name);
+	request->query = query_for(kind.name, name);
 	return request->query && request->name_space ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -454,12 +454,12 @@ static char *pod_base(const char *pod)
 	return base;
 }
 
-/* Paths and unique names have more slashes than a namespace and a name. */
-static bool may_be_pod(const char *word)
+/* Without its kind: paths and unique names have more slashes than a namespace and a name. */
+static bool may_be_pod(const char *pod)
 {
-	const char *slash = strchr(word, '/');
+	const char *slash = strchr(pod, '/');
 
-	return !slash || (slash != word && slash[1] && !strchr(slash + 1, '/'));
+	return !slash || (slash != pod && slash[1] && !strchr(slash + 1, '/'));
 }
 
 static int get_rows(struct cli *cli, const char *base, const char *end, struct cJSON **ret)
@@ -477,7 +477,7 @@ static void complain_unknown(struct cli *cli, const char *word, const char *pod)
 {
 	char name_space[64], name[254];
 
-	if (!may_be_pod(word)) {
+	if (!may_be_pod(pod)) {
 		cli_complain(cli, "no volume '%s' is known here", word);
 		return;
 	}
@@ -501,8 +501,8 @@ int verb_explain_state(struct cli *cli)
 	base = pod_base(pod);
 	if (!base || !escaped)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
-	status = !claim && !volume && may_be_pod(word) ? get_rows(cli, base, "volumes", &rows)
-						       : EXIT_DONE;
+	status = !claim && !volume && may_be_pod(pod) ? get_rows(cli, base, "volumes", &rows)
+						      : EXIT_DONE;
 	if (status == EXIT_DONE && rows)
 		return explain_pod(cli, pod, rows, base);
 	if (status == EXIT_DONE && !claim)
