@@ -42,9 +42,9 @@ static void report(const struct reporter *reporter, const struct operation_view 
 	view_print_clock(has_failed ? view->failing_usec : view->since_usec, since);
 	(void) snprintf(
 		event, sizeof(event),
-		"%s %s at '%s': %s%s" EVENT_ATTEMPT "%u, %s since %s, next when it returns)",
-		view->name, is_stuck ? "is stuck" : "is slow", view->stage, text, slow_advice(view),
-		view->attempts + 1, has_failed ? "failing" : "running", since);
+		"%s %s at '%s'%s%s%s" EVENT_ATTEMPT "%u, %s since %s, next when it returns)",
+		view->name, is_stuck ? "is stuck" : "is slow", view->stage, *text ? ": " : "", text,
+		slow_advice(view), view->attempts + 1, has_failed ? "failing" : "running", since);
 	reporter->record(reporter->userdata, about, "Warning",
 			 is_stuck ? "FailedMount" : "SlowOperation", event);
 }
@@ -71,12 +71,13 @@ void hung_operations_report(const struct reporter *reporter, const struct operat
 		log_about(LOG_ERR, &subject,
 			  "%s is stuck at '%s' for %.0f s: what it did is uncertain, and nothing "
 			  "else "
-			  "is done to the volume until it returns; %s%s",
-			  view->name, view->stage, seconds, text, slow_advice(view));
+			  "is done to the volume until it returns%s%s%s",
+			  view->name, view->stage, seconds, *text ? "; " : "", text,
+			  slow_advice(view));
 	else
 		log_about(LOG_WARNING, &subject,
-			  "%s is at '%s' for %.0f s, next when it returns; %s%s", view->name,
-			  view->stage, seconds, text, slow_advice(view));
+			  "%s is at '%s' for %.0f s, next when it returns%s%s%s", view->name,
+			  view->stage, seconds, *text ? "; " : "", text, slow_advice(view));
 	report(reporter, view, volume, text);
 }
 
