@@ -27,7 +27,7 @@ enum { BASE_PATHS_MAX = 16 };
 enum directory_job_state {
 	JOB_NOT_RUN,
 	JOB_RAN,
-	JOB_TOO_LATE, /* its search tells nothing any more: it needs another */
+	JOB_TOO_LATE, /* its search is out of date: it needs another */
 };
 
 /* Belongs to a thread until it is over; owns its strings. */

@@ -113,7 +113,7 @@ static void log_success(const struct operation_ended *ended, const struct log_su
 	if (ended->result.took_usec > 0)
 		log_about(LOG_INFO, subject, "%s done in %.1f ms", ended->name,
 			  (double) ended->result.took_usec / 1e3);
-	else /* a device of a directory is nothing: worth a line only to who looks closely */
+	else /* a device of a directory is nothing: logged for debugging only */
 		log_about(volume && (ended->result.pod_uid || *volume->device_path) ? LOG_INFO
 										    : LOG_DEBUG,
 			  subject, "%s done", ended->name);

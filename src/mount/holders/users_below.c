@@ -238,7 +238,7 @@ struct users_below *users_below_free(struct users_below *users)
 	return NULL;
 }
 
-/* ---- what it tells ---- */
+/* ---- what it found ---- */
 
 bool users_below_is_current(const struct users_below *users)
 {

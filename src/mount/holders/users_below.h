@@ -3,7 +3,7 @@
  * users_below - who has anything below a directory mounted or open: one search for many removals
  *
  * directory_users_check() looks through all processes for one directory. This looks once for all
- * below a base path, however many these are, and then tells of each whether it is proven that
+ * below a base path, however many these are, and says of each whether it is proven that
  * no process had it when the search began; one that had it before that and has it still is found.
  * What is not proven is left to directory_users_check(), which names the user. Keeps sums of paths,
  * no paths: two with one sum are both unproven.
