@@ -27,8 +27,8 @@ int users_below_search(const char *base_path, struct users_below **ret, struct f
 /* Accepts NULL. Return: NULL. */
 struct users_below *users_below_free(struct users_below *users);
 
-/* How long a search is believed: who comes later in another namespace is not in it. Some times as long as
- * a search takes, for that long it may be old for a search of the directory's own, too. */
+/* How long a search is believed: it does not have who comes later in another namespace. A few times
+ * what a search takes, since one of the directory's own is as old when it ends. */
 enum { USERS_BELOW_USEC = 100000 };
 bool users_below_is_current(const struct users_below *users);
 
