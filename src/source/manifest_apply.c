@@ -401,6 +401,7 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 		.is_unread = definition && definition->is_unread,
 		.stored = store_get(apply->store, key->kind, key->name_space, key->name),
 		.absence = key->absence,
+		.is_starting = !apply->has_started,
 	};
 	enum manifest_step step;
 

@@ -22,6 +22,7 @@ struct manifest_apply {
 	sd_event_source *retry_timer;
 	uint64_t retry_usec; /* until the next attempt; doubles */
 	bool has_news;       /* the set of problems changed */
+	bool has_started;    /* what is stored was compared with the first listing */
 	/* What is to be written of this file has to be parsed first. */
 	void (*unread)(struct manifest_entry *entry, void *userdata);
 	/* A write ended, for better or worse. */

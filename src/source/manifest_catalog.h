@@ -133,7 +133,7 @@ bool manifest_key_is_meant(const struct manifest_key *key, const char *kind, con
  * @hash:   of the document that was applied
  *
  * It is a definition of the file then, until the file says something clear. Nothing is done when no
- * broken document can be the one of @stored, or when some file defines it.
+ * broken document can be the one of @stored, or when the file defines it.
  *
  * Return: 1 it stands; 0 not; -ENOMEM.
  */

@@ -37,6 +37,9 @@ static enum manifest_step decide_wanted(const struct manifest_facts *facts)
 		return MANIFEST_STEP_WAIT;
 	if (is_applied && !mark->is_gone)
 		return MANIFEST_STEP_NONE;
+	/* The file that it came from may have it still. */
+	if (facts->is_starting && !mark->is_gone && strcmp(mark->file, facts->file) != 0)
+		return MANIFEST_STEP_WAIT;
 	/* The same document cannot make another pod. */
 	if (stored->kind == KIND_POD && mark->hash != facts->hash)
 		is_another = is_another_pod(facts);

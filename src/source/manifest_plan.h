@@ -28,6 +28,7 @@ struct manifest_facts {
 	const struct object *stored; /* NULL: not there */
 	struct manifest_mark mark;   /* of @stored */
 	enum manifest_absence absence;
+	bool is_starting; /* files are still to be read for the first time */
 };
 
 enum manifest_step {
@@ -36,7 +37,7 @@ enum manifest_step {
 	MANIFEST_STEP_UPDATE,
 	MANIFEST_STEP_DELETE,    /* and nothing comes after it */
 	MANIFEST_STEP_REPLACE,   /* delete; its end asks again and then creates */
-	MANIFEST_STEP_WAIT,      /* it is being deleted: its end asks again */
+	MANIFEST_STEP_WAIT,      /* its deletion is under way, or the start: the end asks again */
 	MANIFEST_STEP_MARK_GONE, /* stays, and says that no manifest has it */
 	MANIFEST_STEP_READ,      /* parse the file first */
 	MANIFEST_STEP_AGAIN,     /* no memory to tell which: later */

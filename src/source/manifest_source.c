@@ -43,7 +43,6 @@ struct manifest_source {
 	unsigned int scan; /* number of the last listing */
 	bool has_listed;   /* once, successfully or not */
 	bool is_readable;  /* at the last listing */
-	bool has_started;  /* what the store remembers was compared with the first listing */
 	bool is_ready;
 	bool has_news; /* the set of problems changed */
 };
@@ -120,7 +119,7 @@ static int on_absence_check(sd_event_source *event_source, uint64_t usec, void *
 	if (!source->deletion_batch.is_active || !manifest_dir_is_idle(source->dir))
 		return 0;
 	verdict = check_absence(source);
-	if (source->has_started)
+	if (source->apply.has_started)
 		manifest_known_done(&source->known);
 	for (key = manifest_deletion_batch_end(&source->deletion_batch); key; key = next) {
 		next = key->next_orphan;
@@ -147,6 +146,20 @@ static int stand_in(struct manifest_source *source, const struct object *object,
 	return r;
 }
 
+/* Where its own file leaves it open, the first by name of that one and the others has it. */
+static int compare_defined(struct manifest_source *source, struct manifest_key *key,
+			   const struct object *object, const struct manifest_mark *mark)
+{
+	int r;
+
+	if (!mark->is_marked || mark->is_gone ||
+	    strcmp(key->definitions->entry->name, mark->file) == 0)
+		return 0;
+	r = stand_in(source, object, mark);
+	manifest_catalog_affect(&source->catalog, key);
+	return r < 0 ? r : 0;
+}
+
 static int compare_stored(const struct object *object, void *userdata)
 {
 	struct manifest_source *source = userdata;
@@ -154,10 +167,13 @@ static int compare_stored(const struct object *object, void *userdata)
 	struct manifest_mark mark;
 	int r;
 
-	if (key && key->definitions)
+	/* What is stored stands for the document that it was made from. */
+	if (key && key->definitions && key->definitions->object == object)
 		return 0;
 	if (manifest_mark_read(object, &mark) < 0)
 		return -ENOMEM;
+	if (key && key->definitions)
+		return compare_defined(source, key, object, &mark);
 	if (!mark.is_marked)
 		return 0;
 	key = manifest_catalog_add_key(&source->catalog, object);
@@ -195,7 +211,7 @@ static void start(struct manifest_source *source)
 
 	for (int kind = 0; kind < KIND_COUNT && r == 0; kind++)
 		r = store_list(source->store, kind, NULL, compare_stored, source);
-	source->has_started = r == 0;
+	source->apply.has_started = r == 0;
 	if (r == 0)
 		return;
 	log_message(LOG_ERR, "manifests: out of memory: what vanished while podvold was down is "
@@ -332,8 +348,8 @@ static void on_listed(const struct manifest_listing *listing, void *userdata)
 static void check_ready(struct manifest_source *source)
 {
 	if (source->is_ready || !source->has_listed || !manifest_dir_is_idle(source->dir) ||
-	    source->apply.pending_count > 0 || (source->is_readable && !source->has_started) ||
-	    source->deletion_batch.is_start)
+	    source->apply.pending_count > 0 ||
+	    (source->is_readable && !source->apply.has_started) || source->deletion_batch.is_start)
 		return;
 	source->is_ready = true;
 	if (source->options.ready)
@@ -344,7 +360,7 @@ static void on_idle(void *userdata)
 {
 	struct manifest_source *source = userdata;
 
-	if (source->is_readable && !source->has_started)
+	if (source->is_readable && !source->apply.has_started)
 		start(source);
 	arm_absence_check(source);
 	finish(source);

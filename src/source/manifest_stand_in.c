@@ -7,6 +7,8 @@
  */
 #include "source/manifest_catalog.h"
 
+#include "source/manifest_problem.h"
+
 #include <string.h>
 
 static bool leaves_open(const struct manifest_entry *entry, const struct manifest_key *key)
@@ -48,7 +50,7 @@ int manifest_catalog_stand_in(struct manifest_catalog *catalog, struct manifest_
 	key = manifest_catalog_add_key(catalog, stored);
 	if (!key)
 		return -ENOMEM;
-	if (key->definitions || !leaves_open(entry, key)) {
+	if (manifest_definition_in(entry, key) || !leaves_open(entry, key)) {
 		manifest_catalog_forget(catalog, key);
 		return 0;
 	}

@@ -117,6 +117,32 @@ static void every_situation_has_its_step(void **state)
 	}
 }
 
+/* What came from a file that may not have been read yet. */
+static void another_file_waits_for_the_end_of_the_start(void **state)
+{
+	cleanup_object const struct object *wanted = object_of(OTHER_VOLUMES);
+	cleanup_object const struct object *old = object_of(ONE);
+	struct manifest_facts facts = { .wanted = wanted,
+					.file = "b.yaml",
+					.hash = 7,
+					.stored = old,
+					.mark = { .is_marked = true, .hash = 8, .file = "a.yaml" },
+					.is_starting = true };
+
+	assert_int_equal(manifest_decide(&facts), MANIFEST_STEP_WAIT);
+	facts.is_unread = true;
+	assert_int_equal(manifest_decide(&facts), MANIFEST_STEP_WAIT);
+	facts.is_unread = false;
+	facts.mark.is_gone = true; /* its file was lost before the start */
+	assert_int_equal(manifest_decide(&facts), MANIFEST_STEP_REPLACE);
+	facts.mark.is_gone = false;
+	facts.file = "a.yaml";
+	assert_int_equal(manifest_decide(&facts), MANIFEST_STEP_REPLACE);
+	facts.file = "b.yaml";
+	facts.is_starting = false;
+	assert_int_equal(manifest_decide(&facts), MANIFEST_STEP_REPLACE);
+}
+
 #define GOOD .directory_is_readable = true, .directory_is_same = true
 
 static const struct {
@@ -157,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_situation_has_its_step),
+		cmocka_unit_test(another_file_waits_for_the_end_of_the_start),
 		cmocka_unit_test(every_deletion_batch_is_judged),
 	};
 

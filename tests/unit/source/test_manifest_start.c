@@ -137,6 +137,79 @@ static void changed_while_down_is_applied(void **state)
 	manifest_world_wait_ready(world);
 }
 
+#define BROKEN_POD(name) "apiVersion: v1\nkind: Pod\nmetadata: {name: " name "}\nspec: {}\n"
+
+/* a.yaml has pod a and cannot be parsed, b.yaml has another pod a. Return: the uid of the first. */
+static char *break_first_of_two(struct manifest_world *world, const char *broken)
+{
+	put_file(world, "a.yaml", POD("a", "/a"));
+	(void) wait_for_object(world, KIND_POD, "a");
+	put_file(world, "b.yaml", POD("a", "/other") "---\n" POD("b", "/b"));
+	(void) wait_for_object(world, KIND_POD, "b");
+	put_file(world, "a.yaml", broken);
+	wait_for_problem(world, "; what was read before stays in force");
+	return uid_of(world, "a");
+}
+
+static void assert_second_is_not_used(struct manifest_world *world, const char *uid)
+{
+	wait_for_problem(world, "; what is stored of it stays in force");
+	wait_for_problem(world, "b.yaml:Pod/default/a:'a.yaml' defines it as well");
+	settle(world);
+	assert_string_equal(stored(world, KIND_POD, "a")->meta.uid, uid);
+	assert_string_equal(manifest_source_file_of(world->source, stored(world, KIND_POD, "a")),
+			    "a.yaml");
+}
+
+static void second_manifest_gets_no_pod_of_a_broken_first(void **state)
+{
+	static const char *const broken[] = { BROKEN_POD("a"), "kind: [\n", "" };
+	struct manifest_world *world = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
+		cleanup_free char *uid = break_first_of_two(world, broken[i]);
+
+		for (unsigned int starts = 0; starts < 2; starts++) {
+			restart(world);
+			assert_second_is_not_used(world, uid);
+		}
+		put_file(world, "a.yaml", POD("a", "/a"));
+		settle(world);
+		assert_string_equal(stored(world, KIND_POD, "a")->meta.uid, uid);
+	}
+	remove_file(world, "a.yaml");
+	(void) wait_for_text(world, KIND_POD, "a", "\"/other\"");
+}
+
+/* The first of them is gone, does not have it any more, or is not the first any more. */
+static void second_manifest_gets_what_the_first_lost_while_down(void **state)
+{
+	static const struct {
+		const char *file, *text;
+	} edits[] = { { "a.yaml", NULL },
+		      { "a.yaml", BROKEN_POD("c") },
+		      { "0.yaml", POD("a", "/other") } };
+	struct manifest_world *world = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(edits); i++) {
+		cleanup_free char *uid = break_first_of_two(world, BROKEN_POD("a"));
+
+		manifest_world_stop(world);
+		if (edits[i].text)
+			put_file(world, edits[i].file, edits[i].text);
+		else
+			remove_file(world, edits[i].file);
+		store_world_reopen(&world->store);
+		manifest_world_start(world);
+		(void) wait_for_text(world, KIND_POD, "a", "\"/other\"");
+		manifest_world_wait_ready(world);
+		assert_string_not_equal(stored(world, KIND_POD, "a")->meta.uid, uid);
+		put_file(world, "a.yaml", POD("a", "/a"));
+		if (i + 1 < ARRAY_SIZE(edits))
+			(void) wait_for_text(world, KIND_POD, "a", "\"/a\"");
+	}
+}
+
 static void absent_directory_is_ready_and_waited_for(void **state)
 {
 	struct manifest_world *world = *state;
@@ -301,6 +374,8 @@ int main(void)
 		TEST(directory_emptied_while_down_keeps_pods),
 		TEST(only_pod_is_kept_when_the_directory_is_empty_at_start),
 		TEST(changed_while_down_is_applied),
+		TEST(second_manifest_gets_no_pod_of_a_broken_first),
+		TEST(second_manifest_gets_what_the_first_lost_while_down),
 		TEST(absent_directory_is_ready_and_waited_for),
 		TEST(directory_several_levels_away_is_waited_for),
 		TEST(removed_directory_keeps_everything),
