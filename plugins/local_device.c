@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 /* "" when the kernel has no name for it, or one that is too long. */
 /* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
@@ -259,7 +260,8 @@ int local_new_device_mounter(const struct volume_request *request, struct stage_
 
 struct device_unmounter {
 	const struct plugin_host *host;
-	char *staging_path; /* relative; NULL: the recorded path is not a staging path */
+	bool staged_nothing; /* known: any mount at its place is another's */
+	char *staging_path;  /* relative; NULL: the recorded path is not a staging path */
 	char device[PATH_MAX];
 	struct place staging;
 };
@@ -308,6 +310,48 @@ static int note_source(const struct mount_entry *entry, void *userdata)
 	return 0;
 }
 
+struct origin_search {
+	uint64_t mount_id; /* 0: it cannot be asked, and its place decides */
+	const char *mount_point, *device;
+	bool shows_device;
+};
+
+/* btrfs has no number of its device, and its node may have gone. */
+static int note_origin(const struct mount_entry *entry, void *userdata)
+{
+	struct origin_search *search = userdata;
+	struct stat st;
+
+	if (search->mount_id != 0 ? entry->mount_id != search->mount_id
+				  : strcmp(entry->mount_point, search->mount_point) != 0)
+		return 0;
+	search->shows_device = major(entry->device) != 0 ||
+			       strcmp(entry->source, search->device) == 0 ||
+			       (strncmp(entry->source, "/dev/", strlen("/dev/")) == 0 &&
+				stat(entry->source, &st) == 0 && S_ISBLK(st.st_mode));
+	return 0;
+}
+
+/* What is staged shows a block device. Without a record of the stage, that must do as proof. */
+static int check_origin(const struct device_unmounter *unmounter, uint64_t mount_id,
+			struct failure *reterr)
+{
+	struct origin_search search = { .mount_id = mount_id,
+					.mount_point = unmounter->staging.path,
+					.device = unmounter->device };
+	int r = mount_table_refresh(unmounter->host->mount_table, reterr);
+
+	if (r < 0)
+		return r;
+	(void) mount_table_walk(unmounter->host->mount_table, note_origin, &search);
+	if (search.shows_device && !unmounter->staged_nothing)
+		return 0;
+	return failed_plain(reterr, -ENOTEMPTY,
+			    "a mount on '%s' was not made by podvold, which does not unmount what "
+			    "it did not mount; to do: unmount it",
+			    unmounter->staging.path);
+}
+
 static int check_references(void *data, struct stage_report *report)
 {
 	struct device_unmounter *unmounter = data;
@@ -328,8 +372,12 @@ static int check_references(void *data, struct stage_report *report)
 		r = place_facts(&unmounter->staging, &facts, &report->failure);
 	if (r == -ENOENT) /* a directory, or unmounted by the attempt that found the device open */
 		return unmounter->device[0] == '\0' ? STAGE_LIST_DONE : STAGE_NEXT;
-	if (is_corrupted_mount_error(r) || (r == 0 && !facts.is_mount_root))
+	if (r == 0 && !facts.is_mount_root)
 		return STAGE_NEXT;
+	if (is_corrupted_mount_error(r))
+		return check_origin(unmounter, 0, &report->failure) ?: STAGE_NEXT;
+	if (r == 0)
+		r = check_origin(unmounter, facts.mount_id, &report->failure);
 	if (r < 0)
 		return r;
 
@@ -409,6 +457,7 @@ int local_new_device_unmounter(const struct volume_request *request, struct stag
 		return failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
 	unmounter->host = request->host;
 	unmounter->staging = PLACE_EMPTY;
+	unmounter->staged_nothing = request->staged_nothing;
 	if (request->device_path)
 		(void) snprintf(unmounter->device, sizeof(unmounter->device), "%s",
 				request->device_path);

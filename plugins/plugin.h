@@ -90,8 +90,8 @@ struct volume_request {
 	const char *unique_name;          /* as the tables have it; set for every list of stages */
 	const struct object *pod, *claim; /* claim: NULL for volumes without */
 	const char *pod_uid;
-	const char *device_path;       /* as recorded when the device was set up; "" unknown */
-	const char *device_mount_path; /* as recorded; "" unknown */
+	const char *device_path, *device_mount_path; /* as recorded; "" unknown */
+	bool staged_nothing; /* the last stage ended well, and found no device */
 	/* Set-ups: it may be there; a failure must not take away what a teardown needs to know. */
 	bool keeps_traces;
 	/* Set for set-ups. Look up only what references() names: no remount follows when another

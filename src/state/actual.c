@@ -330,6 +330,7 @@ int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,
 		set_device_state(volume, MOUNT_UNCERTAIN);
 		volume->device_from_rebuild = true;
 		volume->device_left = entry->left;
+		volume->staged_nothing = entry->was_mounted && !*volume->device_path;
 		volume->device_served = entry->served;
 		volume->device_mount_id = entry->mount_id;
 		volume->device_mount_mark = entry->mount_mark;
@@ -372,6 +373,7 @@ static bool was_ended_early(const struct step_result *result)
 
 static void apply_stage(struct actual_volume *volume, const struct step_result *result)
 {
+	volume->staged_nothing = result->error == 0 && !*(result->device_path ?: "");
 	if (result->error < 0) {
 		set_device_state(volume,
 				 state_after_error(volume->device_state, result->error_class,

@@ -59,6 +59,7 @@ struct actual_volume {
 	bool device_from_rebuild;    /* a failed stage must not turn it absent */
 	bool device_may_be_left;     /* as for pods */
 	enum unfinished device_left; /* as for pods */
+	bool staged_nothing;         /* the last stage ended well, and found no device */
 	char *device_path;           /* overwritten only with non-empty values */
 	char *device_mount_path;
 	uint64_t device_mount_id;                                       /* 0 unknown */

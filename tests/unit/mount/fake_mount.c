@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include <cmocka.h>
@@ -27,7 +28,7 @@ void fake_mount_reset(void)
 	fake_mount = (struct fake_mount){
 		.source = { .st_mode = S_IFDIR | 0755, .st_dev = 7, .st_ino = 70 },
 		.target = { .device = 1, .inode = 10, .mode = S_IFDIR | 0750 },
-		.staging = { .device = 9,
+		.staging = { .device = makedev(8, 1),
 			     .inode = 2,
 			     .mode = S_IFDIR | 0755,
 			     .is_mount_root = true },
@@ -345,7 +346,8 @@ int __wrap_mount_table_walk(struct mount_table *table,
 			    void *userdata)
 {
 	const struct mount_entry entry = {
-		.mount_id = fake_mount.staging.mount_id,
+		.mount_id = fake_mount.target_exists ? fake_mount.target.mount_id
+						     : fake_mount.staging.mount_id,
 		.device = fake_mount.staging.device,
 		.root = "/",
 		.mount_point = "/r/plugins/kubernetes.io/local-volume/mounts/pv1",

@@ -194,6 +194,7 @@ static void test_device_is_unmounted(void **state)
 	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
 	assert_string_equal(fake_mount.diary, "place_open(" STAGING ")\n"
 					      "place_facts(pv1)\n"
+					      "mount_table_refresh()\n"
 					      "open_beneath(pv1)\n"
 					      "mount_table_references()\n"
 					      "cleanup_mount_point(pv1)\n"
@@ -272,6 +273,37 @@ static void test_device_in_use_is_refused(void **state)
 	assert_non_null(strstr(ran.report.failure.text, "still mounted by other references"));
 	assert_non_null(strstr(ran.report.failure.text, "/r/pods/u1/"));
 	assert_null(strstr(fake_mount.diary, "cleanup_mount_point"));
+}
+
+/* Neither what shows no device, nor a device where a stage mounted none. */
+static void test_mounts_of_others_stay(void **state)
+{
+	struct ran ran;
+
+	stage();
+	request.staged_nothing = true;
+	assert_int_equal(run(local->new_device_unmounter).result, -ENOTEMPTY);
+	request.staged_nothing = false;
+	fake_mount.staging.device = fake_mount.target.device = makedev(0, 9);
+	fake_mount.entry_source = "tmpfs";
+	ran = run(local->new_device_unmounter);
+	assert_int_equal(ran.result, -ENOTEMPTY);
+	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
+	assert_non_null(strstr(ran.report.failure.text, "/r/" STAGING));
+	fake_mount.fail_name = "place_facts";
+	fake_mount.fail_error = -ESTALE;
+	assert_int_equal(run(local->new_device_unmounter).result, -ENOTEMPTY);
+	assert_null(strstr(fake_mount.diary, "cleanup_mount_point"));
+}
+
+/* btrfs has no number of a device, and the node of one that was pulled out is gone. */
+static void test_btrfs_is_known_by_its_source(void **state)
+{
+	stage();
+	fake_mount.staging.device = fake_mount.target.device = makedev(0, 9);
+	assert_int_equal(run(local->new_device_unmounter).result, -ENOTEMPTY);
+	request.device_path = fake_mount.entry_source;
+	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
 }
 
 static void test_failed_unmount_is_uncertain(void **state)
@@ -444,6 +476,8 @@ int main(void)
 		cmocka_unit_test_setup(test_nothing_staged, setup),
 		cmocka_unit_test_setup(test_unmounted_before_but_open_then, setup),
 		cmocka_unit_test_setup(test_device_in_use_is_refused, setup),
+		cmocka_unit_test_setup(test_mounts_of_others_stay, setup),
+		cmocka_unit_test_setup(test_btrfs_is_known_by_its_source, setup),
 		cmocka_unit_test_setup(test_failed_unmount_is_uncertain, setup),
 		cmocka_unit_test_setup(test_dead_mount_is_not_looked_at, setup),
 		cmocka_unit_test_setup(test_device_is_mapped, setup),
