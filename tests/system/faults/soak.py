@@ -31,6 +31,7 @@ class Client(threading.Thread):
         super().__init__(daemon=True)
         self.n, self.number, self.random = n, number, random.Random(f"{seed} client {number}")
         self.lives, self.pods, self.holds, self.made = 0, [], [], 0
+        self.unsure = []  # pods that may have a hold: the answer that names it was lost
         self.resting, self.rested, self.ended = threading.Event(), threading.Event(), False
         self.error = None
 
@@ -83,12 +84,20 @@ class Client(threading.Thread):
         code, answer = self.ask("POST", f"{VIEW}/{name}/holds", {"container": "main"})
         if code == 201:
             self.holds.append((name, answer["id"]))
+        elif code == 0:
+            self.unsure.append(name)
         if self.holds and self.random.random() < 0.7:
             self.release(self.random.choice(self.holds))
 
     def release(self, held):
         if self.ask("DELETE", f"{VIEW}/{held[0]}/holds/{held[1]}")[0] in (200, 204, 404):
             self.holds.remove(held)
+
+    def find_holds(self, name):
+        code, answer = self.ask("GET", "/podvol/v1/holds")
+        if code == 200:
+            self.holds += [(name, hold["id"]) for hold in answer["items"] if hold["pod"] == f"default/{name}"]
+            self.unsure.remove(name)
 
     def delete(self, name):
         if self.ask("DELETE", f"{NAMESPACE}/{name}")[0] in (200, 202, 404):
@@ -100,6 +109,8 @@ class Client(threading.Thread):
     def bury_all(self):
         for name in list(self.pods):
             self.delete(name)
+        for name in list(self.unsure):
+            self.find_holds(name)
         for held in list(self.holds):
             self.release(held)
 
@@ -157,8 +168,8 @@ class Soak:
             client.rested.clear()
             client.resting.set()
         for client in self.clients:
-            eventually(lambda: client.rested.is_set() and not client.pods and not client.holds or client.error,
-                       what=lambda: f"a client's rest: {client.pods} {client.holds}")
+            eventually(lambda: client.rested.is_set() and not (client.pods or client.unsure or client.holds) or client.error,
+                       what=lambda: f"a client's rest: {client.pods} {client.unsure} {client.holds}")
         self.check_clients()
         eventually(lambda: killing.states(self.n) == {} and not self.n.pod_directories() and killing.is_idle(self.n),
                    what=lambda: f"the end of all: {killing.states(self.n)}\n{self.left_over()}")
