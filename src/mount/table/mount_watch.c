@@ -38,8 +38,8 @@ enum {
 	READ_BYTES = 65536,
 	CHANGES_MAX = READ_BYTES / (FAN_EVENT_METADATA_LEN + sizeof(struct mount_info_record)),
 	READS_AT_ONCE = 4, /* then other sources have their turn */
-	EVENTS_INTERVAL_USEC = 50000,
-	TABLE_INTERVAL_USEC = 100000,
+	EVENTS_INTERVAL_USEC = 20000,
+	TABLE_INTERVAL_USEC = 50000,
 	BURST = 2, /* wake-ups in one interval */
 };
 
