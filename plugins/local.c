@@ -341,6 +341,8 @@ static int own_without_map(struct local_mounter *mounter, struct stage_report *r
 	int r;
 
 	fs_group_map_refused(mounter->volume_name, &report->failure, report);
+	report->failure.error = 0; /* the set-up goes on, and may fail for another reason */
+	report->failure.text[0] = '\0';
 	r = check_other_users(mounter, report);
 	if (r < 0) {
 		report->error_class = ERROR_UNCERTAIN;

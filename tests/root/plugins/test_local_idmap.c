@@ -96,6 +96,8 @@ static void assert_untouched(void)
 static void assert_walked(const struct test_volume *volume, const char *why)
 {
 	assert_true(was_told(volume, "VolumeIdmapRefused", why));
+	assert_int_equal(volume->report.failure.error, 0);
+	assert_string_equal(volume->report.failure.text, "");
 	assert_int_equal(look("disk").st_gid, FIRST);
 	assert_int_equal(look("disk/file").st_gid, FIRST);
 	assert_int_equal(look("disk/file").st_mode & 07777, 0660);
