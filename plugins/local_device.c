@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* "" when the kernel has no name for it, or one that is too long. */
 /* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
 static void device_name(int fd, char *ret, size_t size)
 {

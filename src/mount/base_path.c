@@ -35,11 +35,10 @@ static bool others_write(int fd, const struct stat *status)
 static int refuse(int fd, const char *path, const struct stat *status, bool is_base,
 		  struct failure *reterr)
 {
-	const struct fd_path link = fd_path(fd);
 	char real[PATH_MAX];
-	ssize_t length = readlink(link.text, real, sizeof(real) - 1);
 
-	real[length > 0 ? length : 0] = '\0';
+	if (fd_real_path(fd, real) < 0)
+		real[0] = '\0';
 	return failed_plain(reterr, -EPERM,
 			    "base path '%s': others than root may write in %s%s%s%s (uid %u, gid "
 			    "%u, mode %04o): they could exchange volumes; give it to root, mode "

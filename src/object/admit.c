@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/uuid.h"
 #include "object/build.h"
-#include "object/object_text.h"
 #include "object/json/json_tree.h"
 #include "object/kind.h"
 #include "object/kinds.h"

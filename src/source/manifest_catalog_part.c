@@ -40,11 +40,11 @@ int manifest_catalog_add_part(struct manifest_catalog *catalog, const struct man
 			      uint64_t now_usec, struct manifest_entry **ret)
 {
 	struct manifest_entry *entry = manifest_catalog_add_entry(catalog, part->name);
-	int r = entry ? 0 : -ENOMEM;
+	int r = 0;
 
-	assert(!entry || entry->is_partial || !entry->definitions);
 	if (!entry)
-		return r;
+		return -ENOMEM;
+	assert(entry->is_partial || !entry->definitions);
 	entry->is_partial = true;
 	entry->text = part->text;
 	for (size_t i = 0; i < part->count && r == 0; i++)

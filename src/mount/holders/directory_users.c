@@ -112,17 +112,13 @@ static int copy_mount(struct directory_query *question, const struct directory_q
 static int find_origin(struct directory_query *question, const struct directory_query *like)
 {
 	char path[PATH_MAX];
-	const struct fd_path link = fd_path(question->directory.fd);
-	ssize_t length = readlink(link.text, path, sizeof(path) - 1);
 	struct statx status;
-	int r;
+	int r = fd_real_path(question->directory.fd, path);
 
-	if (length < 0 ||
-	    statx(question->directory.fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
+	if (r < 0)
+		return r;
+	if (statx(question->directory.fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) < 0)
 		return -errno;
-	if ((size_t) length == sizeof(path) - 1)
-		return -ENAMETOOLONG;
-	path[length] = '\0';
 	question->mount_id = status.stx_mnt_id;
 	r = like && like->mount_id == question->mount_id ? copy_mount(question, like)
 							 : find_mount(question);

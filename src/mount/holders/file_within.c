@@ -21,29 +21,16 @@
 #define AT_HANDLE_CONNECTABLE 0x002 /* linux/fcntl.h, Linux 6.13 */
 #endif
 
-static int path_of(int fd, char path[PATH_MAX])
-{
-	const struct fd_path link = fd_path(fd);
-	ssize_t length = readlink(link.text, path, PATH_MAX);
-
-	if (length < 0)
-		return -errno;
-	if (length == PATH_MAX)
-		return -ENAMETOOLONG;
-	path[length] = '\0';
-	return 0;
-}
-
 /* Return: 1, 0; -ESTALE the directory was renamed meanwhile; else as the calls. */
 static int compare_paths(int directory_fd, int fd)
 {
 	char directory[PATH_MAX], again[PATH_MAX], path[PATH_MAX];
-	int r = path_of(directory_fd, directory);
+	int r = fd_real_path(directory_fd, directory);
 
 	if (r >= 0)
-		r = path_of(fd, path);
+		r = fd_real_path(fd, path);
 	if (r >= 0)
-		r = path_of(directory_fd, again);
+		r = fd_real_path(directory_fd, again);
 	if (r < 0)
 		return r;
 	if (strcmp(directory, again) != 0)

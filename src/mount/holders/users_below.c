@@ -156,19 +156,6 @@ static void note_changes(struct users_below *users)
 	users->is_unknown |= r < 0;
 }
 
-static int read_path(int fd, char path[PATH_MAX])
-{
-	const struct fd_path link = fd_path(fd);
-	ssize_t length = readlink(link.text, path, PATH_MAX);
-
-	if (length < 0)
-		return -errno;
-	if (length == PATH_MAX)
-		return -ENAMETOOLONG;
-	path[length] = '\0';
-	return 0;
-}
-
 static int read_mount_id(int fd, uint64_t *ret)
 {
 	struct statx status;
@@ -196,7 +183,7 @@ static int begin(struct users_below *users, const char *base_path, struct failur
 	if (r < 0)
 		return r;
 	users->table_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	r = users->table_fd < 0 ? -errno : read_path(users->fd, users->path);
+	r = users->table_fd < 0 ? -errno : fd_real_path(users->fd, users->path);
 	if (r >= 0)
 		r = read_mount_id(users->fd, &users->mount_id);
 	if (r >= 0)
@@ -264,8 +251,8 @@ bool users_below_proves_none(struct users_below *users, int fd)
 
 	assert(users && fd >= 0);
 	if (!users_below_is_current(users) || read_mount_id(fd, &mount_id) < 0 ||
-	    mount_id != users->mount_id || read_path(fd, path) < 0 ||
-	    read_path(users->fd, base) < 0 || strcmp(base, users->path) != 0)
+	    mount_id != users->mount_id || fd_real_path(fd, path) < 0 ||
+	    fd_real_path(users->fd, base) < 0 || strcmp(base, users->path) != 0)
 		return false;
 	way = way_from(base, path);
 	return way && !has_user(users, way);

@@ -61,12 +61,8 @@ static int open_root(const char *path, struct failure *reterr)
 static char *resolved_path(int fd)
 {
 	char path[PATH_MAX];
-	ssize_t length = readlink(fd_path(fd).text, path, sizeof(path) - 1);
 
-	if (length <= 0)
-		return NULL;
-	path[length] = '\0';
-	return strdup(path);
+	return fd_real_path(fd, path) < 0 ? NULL : strdup(path);
 }
 
 /* What the mount table says about a directory. */

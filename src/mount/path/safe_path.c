@@ -36,6 +36,18 @@ struct fd_path fd_path(int fd)
 	return path;
 }
 
+int fd_real_path(int fd, char ret[PATH_MAX])
+{
+	ssize_t length = readlink(fd_path(fd).text, ret, PATH_MAX);
+
+	if (length < 0)
+		return -errno;
+	if (length == PATH_MAX)
+		return -ENAMETOOLONG;
+	ret[length] = '\0';
+	return 0;
+}
+
 static uint64_t policy_resolve(enum path_policy policy)
 {
 	switch (policy) {

@@ -8,6 +8,7 @@
 
 #include "mount/mount.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -17,6 +18,9 @@ struct fd_path {
 	char text[sizeof("/proc/self/fd/2147483647")];
 };
 struct fd_path fd_path(int fd);
+
+/* Where a descriptor leads now, by no link. Return: 0; -ENAMETOOLONG; else as readlink(2). */
+int fd_real_path(int fd, char ret[PATH_MAX]);
 
 /* open_beneath() without a text, for walks over many entries. Returns a descriptor or -errno. */
 int path_open(int root_fd, const char *path, int flags, enum path_policy policy);

@@ -22,13 +22,9 @@
 /* Where a descriptor leads now, without links. */
 static int real_path(int fd, char path[PATH_MAX])
 {
-	const struct fd_path link = fd_path(fd);
-	ssize_t length = readlink(link.text, path, PATH_MAX - 1);
+	int r = fd_real_path(fd, path);
 
-	if (length < 0)
-		return -errno;
-	path[length] = '\0';
-	return path[0] == '/' ? 0 : -ENOENT;
+	return r < 0 || path[0] == '/' ? r : -ENOENT;
 }
 
 /* The directory that something lies in. The thing itself is not entered: a dead server may be

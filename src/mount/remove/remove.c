@@ -215,13 +215,11 @@ static int check_no_mounts(int fd, const char *path, struct failure *reterr)
 	cleanup_free char *text = NULL;
 	struct mountinfo_line line;
 	char directory[PATH_MAX];
-	ssize_t length = readlink(fd_path(fd).text, directory, sizeof(directory));
 	size_t room = 0;
+	int r = table ? fd_real_path(fd, directory) : -errno;
 
-	if (!table || length < 0 || (size_t) length >= sizeof(directory))
-		return failed(reterr, length < (ssize_t) sizeof(directory) ? -errno : -ENAMETOOLONG,
-			      "cannot determine what is mounted in '%s'", path);
-	directory[length] = '\0';
+	if (r < 0)
+		return failed(reterr, r, "cannot determine what is mounted in '%s'", path);
 	errno = 0;
 	while (getline(&text, &room, table) > 0)
 		if (is_mount_below(text, directory, &line))

@@ -278,11 +278,10 @@ static int root_path_of(int fd, const struct mount_entry *mount, char **ret)
 	size_t length = strlen(mount->mount_point);
 	const char *root = strcmp(mount->root, "/") == 0 ? "" : mount->root;
 	char path[PATH_MAX];
-	ssize_t got = readlink(fd_path(fd).text, path, sizeof(path) - 1);
+	int r = fd_real_path(fd, path);
 
-	if (got < 0)
-		return -errno;
-	path[got] = '\0';
+	if (r < 0)
+		return r;
 	if (length == 1)
 		length = 0; /* "/" is the beginning of every path, and its slash belongs to it */
 	if (strncmp(path, mount->mount_point, length) != 0 ||
