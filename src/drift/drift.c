@@ -334,18 +334,21 @@ void drift_root_is_back(struct drift *drift, uint64_t root_id)
 
 static void note_change(struct drift *drift, const struct mount_change *change)
 {
-	struct drift_mount *mount = drift_index_by_id(drift, change->mount_id);
+	struct drift_mount *mount =
+		change->detached ? drift_index_by_id(drift, change->mount_id) : NULL;
 	struct drift_culprit culprit;
 
 	drift->saw_detached |= change->detached;
+	if (change->detached)
+		drift_drop_identity(drift, change->mount_id);
 	if (change->mount_id == drift->root_id && change->detached) {
 		culprit = drift_who(change->pid);
 		drift_root_is_lost(drift, &culprit);
-	} else if (mount && change->detached) {
+	} else if (mount) {
 		culprit = drift_who(change->pid);
 		drift_lost(drift, mount, change->attached ? DRIFT_MOVED : DRIFT_UNMOUNTED,
 			   &culprit);
-	} else if (!mount && change->attached) {
+	} else if (change->attached) {
 		drift_request_identity(drift, change->mount_id, change->pid);
 	}
 	/* Also when it is one of podvol's: what others mount on a volume of a shared file system
@@ -358,6 +361,7 @@ static void on_changed(void *userdata, const struct mount_change *changes, size_
 {
 	for (size_t i = 0; i < count; i++)
 		note_change(userdata, &changes[i]);
+	drift_begin_identity(userdata);
 }
 
 /* Events that were lost are an emergency; a table that only says "changed" says so all day. */

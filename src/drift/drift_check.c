@@ -17,8 +17,9 @@ enum {
 	SETTLE_ALTERED_USEC = 60000, /* the same when events explain the change */
 	OWN_QUIET_USEC = 60000,
 	OWN_PATIENCE_USEC = 500000,
-	COST_FACTOR = 40, /* a fortieth of one processor; others' mounts cost about as much again */
+	COST_FACTOR = 40,      /* a fortieth of one processor */
 	IDENTITIES_MAX = 1024, /* in one job */
+	IDENTITY_DROPPED = -1, /* in place of a pid */
 };
 
 /* ---- checks ---- */
@@ -156,6 +157,8 @@ static void begin_mount_check(struct drift_jobs *jobs)
 {
 	struct drift_job *job = drift_job_new(jobs->drift, run_mount_check, mount_check_done);
 
+	if (jobs->drift->watch)
+		mount_watch_rearm_table(jobs->drift->watch);
 	if (!job) { /* the next change tries again */
 		jobs->drift->checked = true;
 		return;
@@ -235,8 +238,6 @@ static int work_identity(struct drift_job *job, struct failure *reterr)
 	return mount_compare_ids(job->ids, job->id_count, &job->seen, reterr);
 }
 
-static void begin_identity(struct drift_jobs *jobs);
-
 static void identity_done(struct drift_job *job)
 {
 	size_t at = 0;
@@ -249,19 +250,20 @@ static void identity_done(struct drift_job *job)
 
 		while (at < job->id_count && job->ids[at] != entry->mount_id)
 			at++;
-		if (at < job->id_count)
+		if (at < job->id_count && job->pids[at] != IDENTITY_DROPPED)
 			drift_note_other(job->drift, entry, job->pids[at]);
 	}
-	begin_identity(job->drift->jobs);
+	drift_begin_identity(job->drift);
 }
 
-static void begin_identity(struct drift_jobs *jobs)
+void drift_begin_identity(struct drift *drift)
 {
+	struct drift_jobs *jobs = drift->jobs;
 	struct drift_job *job;
 
 	if (jobs->identity || jobs->id_count == 0)
 		return;
-	job = drift_job_new(jobs->drift, work_identity, identity_done);
+	job = drift_job_new(drift, work_identity, identity_done);
 	if (!job)
 		return;
 	job->ids = TAKE_PTR(jobs->ids);
@@ -302,5 +304,31 @@ void drift_request_identity(struct drift *drift, uint64_t mount_id, pid_t pid)
 	}
 	jobs->ids[jobs->id_count] = mount_id;
 	jobs->pids[jobs->id_count++] = pid;
-	begin_identity(jobs);
+}
+
+/* Its place in a list of ids, or @count. */
+static size_t find_id(const uint64_t *ids, size_t count, uint64_t mount_id)
+{
+	size_t at = 0;
+
+	while (at < count && ids[at] != mount_id)
+		at++;
+	return at;
+}
+
+/* The thread may have seen it before it went; of its job the loop touches the pids alone. */
+void drift_drop_identity(struct drift *drift, uint64_t mount_id)
+{
+	struct drift_jobs *jobs = drift->jobs;
+	struct drift_job *job = jobs->identity;
+	size_t at = find_id(jobs->ids, jobs->id_count, mount_id), behind;
+
+	if (at < jobs->id_count) {
+		behind = --jobs->id_count - at;
+		memmove(jobs->ids + at, jobs->ids + at + 1, behind * sizeof(*jobs->ids));
+		memmove(jobs->pids + at, jobs->pids + at + 1, behind * sizeof(*jobs->pids));
+	}
+	at = job ? find_id(job->ids, job->id_count, mount_id) : 0;
+	if (job && at < job->id_count)
+		job->pids[at] = IDENTITY_DROPPED;
 }

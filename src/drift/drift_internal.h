@@ -134,8 +134,11 @@ enum drift_check { CHECK_NONE, CHECK_ATTRIBUTES, CHECK_ALL };
 void drift_request_check(struct drift *drift, enum drift_check check, bool at_once);
 /* podvold itself mounts or unmounts: looks that are not urgent wait for the end of it. */
 void drift_own_work(struct drift *drift);
-/* Which mounts are these? */
+/* Which mount is this? Asked by drift_begin_identity(), for all that came with it at once. */
 void drift_request_identity(struct drift *drift, uint64_t mount_id, pid_t pid);
+void drift_begin_identity(struct drift *drift);
+/* It is gone, or elsewhere: what was asked before, or is being answered, means nothing. */
+void drift_drop_identity(struct drift *drift, uint64_t mount_id);
 
 /* ---- drift_work.c ---- */
 

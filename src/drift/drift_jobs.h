@@ -29,7 +29,7 @@ struct drift_job {
 
 	uint64_t *ids; /* whose identity is asked, or which are to be folded */
 	bool begun;    /* a fold: it is a thread's */
-	pid_t *pids;
+	pid_t *pids;   /* the loop's, also while a thread has the job; IDENTITY_DROPPED */
 	size_t id_count;
 
 	/* Of one mount. */

@@ -38,16 +38,17 @@ enum {
 	READ_BYTES = 65536,
 	CHANGES_MAX = READ_BYTES / (FAN_EVENT_METADATA_LEN + sizeof(struct mount_info_record)),
 	READS_AT_ONCE = 4, /* then other sources have their turn */
-	EVENTS_INTERVAL_USEC = 20000,
+	EVENTS_INTERVAL_USEC = 10000,
+	TIMER_ACCURACY_USEC = 1000,
 	TABLE_INTERVAL_USEC = 50000,
-	BURST = 2, /* wake-ups in one interval */
+	TABLE_BURST = 2, /* wake-ups in one interval */
 };
 
 struct mount_watch {
 	struct mount_watch_options options;
 	struct mount_watch_counts counts;
 	int fanotify_fd, mountinfo_fd;
-	sd_event_source *events, *table;
+	sd_event_source *events, *events_timer, *table;
 	pid_t own_pid;
 	uint64_t explained; /* events that had been read when the table last changed */
 	char buffer[READ_BYTES] __attribute__((aligned(8)));
@@ -59,6 +60,7 @@ struct mount_watch {
 static void close_fanotify(struct mount_watch *watch)
 {
 	watch->events = sd_event_source_disable_unref(watch->events);
+	watch->events_timer = sd_event_source_disable_unref(watch->events_timer);
 	watch->fanotify_fd = close_keep_errno(watch->fanotify_fd);
 }
 
@@ -120,7 +122,9 @@ static int read_some(struct mount_watch *watch)
 	}
 	if (count > 0)
 		watch->options.changed(watch->options.userdata, watch->changes, count);
-	return overflow ? -EOVERFLOW : 1;
+	if (overflow)
+		return -EOVERFLOW;
+	return length > READ_BYTES / 2; /* else there was room for all */
 }
 
 /* An error that reading does not heal leaves mountinfo, which is looked at from then on. */
@@ -138,9 +142,30 @@ static void drain(struct mount_watch *watch)
 		watch->options.lost(watch->options.userdata);
 }
 
+/* In a storm the timer alone has them read: neither does each of them wake the loop, nor is the
+ * descriptor taken out of epoll and put back. */
+static void read_and_wait(struct mount_watch *watch)
+{
+	uint64_t before = watch->counts.events + watch->counts.overflows;
+
+	drain(watch);
+	if (watch->fanotify_fd < 0)
+		return;
+	if (watch->counts.events + watch->counts.overflows == before ||
+	    sd_event_source_set_time_relative(watch->events_timer, EVENTS_INTERVAL_USEC) < 0 ||
+	    sd_event_source_set_enabled(watch->events_timer, SD_EVENT_ONESHOT) < 0)
+		(void) sd_event_source_set_enabled(watch->events, SD_EVENT_ONESHOT);
+}
+
 static int on_events(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	drain(userdata);
+	read_and_wait(userdata);
+	return 0;
+}
+
+static int on_events_time(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	read_and_wait(userdata);
 	return 0;
 }
 
@@ -185,19 +210,40 @@ static int open_fanotify(void)
 	return TAKE_FD(fd);
 }
 
-/* At most BURST wake-ups in an interval; what comes meanwhile waits for the next. */
-static int add_source(struct mount_watch *watch, int fd, uint32_t events, bool table)
+/* Dispatched once, until it is enabled again. */
+static int add_io(struct mount_watch *watch, int fd, uint32_t events, sd_event_io_handler_t on,
+		  int64_t priority, sd_event_source **ret)
 {
-	sd_event_source **source = table ? &watch->table : &watch->events;
-	uint64_t interval = table ? TABLE_INTERVAL_USEC : EVENTS_INTERVAL_USEC;
-	int r = sd_event_add_io(watch->options.event, source, fd, events,
-				table ? on_table : on_events, watch);
+	int r = sd_event_add_io(watch->options.event, ret, fd, events, on, watch);
 
-	if (r >= 0) /* events explain changes of the table: they are read before */
-		r = sd_event_source_set_priority(*source, watch->options.priority + table);
 	if (r >= 0)
-		r = sd_event_source_set_ratelimit(*source, interval, BURST);
-	return r;
+		r = sd_event_source_set_priority(*ret, priority);
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_ONESHOT);
+}
+
+static int add_events(struct mount_watch *watch)
+{
+	int64_t priority = watch->options.priority;
+	int r = add_io(watch, watch->fanotify_fd, EPOLLIN, on_events, priority, &watch->events);
+
+	if (r >= 0)
+		r = sd_event_add_time_relative(watch->options.event, &watch->events_timer,
+					       CLOCK_MONOTONIC, 0, TIMER_ACCURACY_USEC,
+					       on_events_time, watch);
+	if (r >= 0)
+		r = sd_event_source_set_priority(watch->events_timer, priority);
+	return r < 0 ? r : sd_event_source_set_enabled(watch->events_timer, SD_EVENT_OFF);
+}
+
+/* Events explain changes of the table: they are read before. */
+static int add_table(struct mount_watch *watch)
+{
+	int r = add_io(watch, watch->mountinfo_fd, EPOLLPRI, on_table, watch->options.priority + 1,
+		       &watch->table);
+
+	return r < 0 ? r
+		     : sd_event_source_set_ratelimit(watch->table, TABLE_INTERVAL_USEC,
+						     TABLE_BURST);
 }
 
 static int begin(struct mount_watch *watch)
@@ -209,9 +255,9 @@ static int begin(struct mount_watch *watch)
 	if (watch->mountinfo_fd < 0)
 		return -errno;
 	if (watch->fanotify_fd >= 0)
-		r = add_source(watch, watch->fanotify_fd, EPOLLIN, false);
+		r = add_events(watch);
 	if (r >= 0)
-		r = add_source(watch, watch->mountinfo_fd, EPOLLPRI, true);
+		r = add_table(watch);
 	return r;
 }
 
@@ -248,6 +294,14 @@ struct mount_watch *mount_watch_free(struct mount_watch *watch)
 	(void) close_keep_errno(watch->mountinfo_fd);
 	free(watch);
 	return NULL;
+}
+
+/* epoll asks the file when it is put in, and for this file that is the end of what has changed. */
+void mount_watch_rearm_table(struct mount_watch *watch)
+{
+	assert(watch);
+	(void) sd_event_source_set_enabled(watch->table, SD_EVENT_ONESHOT);
+	watch->explained = watch->counts.events;
 }
 
 bool mount_watch_reports_ids(const struct mount_watch *watch)

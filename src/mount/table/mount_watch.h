@@ -8,7 +8,8 @@
  * kernel. What this process mounts and unmounts is passed over where its number is in the event.
  *
  * Nothing here looks a path up. No change, no wake-up; a storm of changes costs a bounded number of
- * wake-ups a second.
+ * wake-ups a second: events are read every 10 ms, and a change of the table is reported once, until
+ * the listener is about to look.
  */
 #pragma once
 
@@ -36,7 +37,8 @@ struct mount_watch_options {
 	void (*changed)(void *userdata, const struct mount_change *changes, size_t count);
 	/* Look at everything: events were lost, or this kernel does not say which mounts. */
 	void (*lost)(void *userdata);
-	/* Attributes or propagation of some mount may have changed; @sure: and nothing else did. */
+	/* Attributes or propagation of some mount may have changed; @sure: and nothing else did.
+	 * Not again before mount_watch_rearm_table(); nor is lost() because of the table. */
 	void (*altered)(void *userdata, bool sure);
 	void *userdata;
 };
@@ -47,6 +49,10 @@ int mount_watch_new(const struct mount_watch_options *options, struct mount_watc
 		    struct failure *reterr);
 /* Accepts NULL. Return: NULL. */
 struct mount_watch *mount_watch_free(struct mount_watch *watch);
+
+/* Before a look at all mounts begins, which sees what has changed until now: what changes from now
+ * on is reported. */
+void mount_watch_rearm_table(struct mount_watch *watch);
 
 /* Does it say which mounts change and who changes them? */
 bool mount_watch_reports_ids(const struct mount_watch *watch);

@@ -102,6 +102,24 @@ static pid_t let_another(void (*act)(void))
 	return pid;
 }
 
+/* The loop turns meanwhile. */
+static void let_another_meanwhile(struct ear *ear, void (*act)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_return_code(pid, errno);
+	if (pid == 0) {
+		act();
+		_exit(errno != 0);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		assert_true(sd_event_run(ear->event, 150000) >= 0);
+		ear->wakes++;
+	}
+	assert_int_equal(status, 0);
+}
+
 static void bind_target(void)
 {
 	errno = 0;
@@ -124,6 +142,12 @@ static void remount_target(void)
 {
 	errno = 0;
 	(void) mount(NULL, sandbox_path("target"), NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL);
+}
+
+static void remount_target_writable(void)
+{
+	errno = 0;
+	(void) mount(NULL, sandbox_path("target"), NULL, MS_REMOUNT | MS_BIND, NULL);
 }
 
 static void mount_more_than_the_queue_holds(void)
@@ -239,6 +263,55 @@ static void test_a_remount_is_told_by_the_table(void **state)
 	close_ear(&ear);
 }
 
+/* All that changes before the listener begins to look is one report. */
+static void test_the_table_is_told_once_until_a_look(void **state)
+{
+	struct ear ear;
+
+	make_places();
+	bind_target();
+	open_ear(&ear);
+	(void) let_another(remount_target);
+	listen(&ear);
+	(void) let_another(remount_target_writable);
+	listen(&ear);
+	assert_int_equal(ear.sure + ear.lost, 1);
+	mount_watch_rearm_table(ear.watch);
+	listen(&ear);
+	assert_int_equal(ear.sure + ear.lost, 1); /* the look sees what changed before it */
+	(void) let_another(remount_target);
+	listen(&ear);
+	assert_int_equal(ear.sure + ear.lost, 2);
+	unmount_target();
+	close_ear(&ear);
+}
+
+static void mount_and_unmount_for_a_while(void)
+{
+	uint64_t end = monotonic_usec() + 500000;
+
+	errno = 0;
+	while (errno == 0 && monotonic_usec() < end) {
+		bind_target();
+		unmount_target();
+	}
+}
+
+/* Half a second of others' mounts is fifty turns of the loop, and the table's. */
+static void test_a_storm_of_others(void **state)
+{
+	struct ear ear;
+
+	make_places();
+	open_ear(&ear);
+	let_another_meanwhile(&ear, mount_and_unmount_for_a_while);
+	listen(&ear);
+	if (mount_watch_reports_ids(ear.watch))
+		assert_true(ear.count + ear.lost > 100);
+	assert_in_range(ear.wakes, 5, 75);
+	close_ear(&ear);
+}
+
 static void test_a_queue_that_overflows(void **state)
 {
 	struct mount_watch_counts counts;
@@ -256,6 +329,7 @@ static void test_a_queue_that_overflows(void **state)
 	}
 	/* And it goes on. */
 	ear.count = ear.lost = 0;
+	mount_watch_rearm_table(ear.watch);
 	(void) let_another(bind_target);
 	listen(&ear);
 	assert_int_equal(ear.count + ear.lost, 1);
@@ -282,6 +356,8 @@ int main(void)
 		SANDBOX_TEST(test_who_mounts_and_unmounts),
 		SANDBOX_TEST(test_own_acts_are_passed_over),
 		SANDBOX_TEST(test_a_remount_is_told_by_the_table),
+		SANDBOX_TEST(test_the_table_is_told_once_until_a_look),
+		SANDBOX_TEST(test_a_storm_of_others),
 		SANDBOX_TEST(test_a_queue_that_overflows),
 		SANDBOX_TEST(test_nothing_happens_nothing_wakes),
 	};

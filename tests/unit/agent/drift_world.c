@@ -58,6 +58,12 @@ struct mount_watch *__wrap_mount_watch_free(struct mount_watch *watch)
 	return NULL;
 }
 
+void __wrap_mount_watch_rearm_table(struct mount_watch *watch);
+void __wrap_mount_watch_rearm_table(struct mount_watch *watch)
+{
+	drift_world.rearmed++;
+}
+
 bool __wrap_mount_watch_reports_ids(const struct mount_watch *watch);
 bool __wrap_mount_watch_reports_ids(const struct mount_watch *watch)
 {
@@ -227,6 +233,14 @@ void detached(uint64_t mount_id)
 void moved(uint64_t mount_id)
 {
 	report_event(mount_id, true, true);
+}
+
+void attached_and_detached(uint64_t mount_id)
+{
+	const struct mount_change changes[] = { { mount_id, true, false, SOMEBODY },
+						{ mount_id, false, true, SOMEBODY } };
+
+	drift_world.watch.changed(drift_world.watch.userdata, changes, ARRAY_SIZE(changes));
 }
 
 void mounted_as(uint64_t mount_id)

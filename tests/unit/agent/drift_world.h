@@ -22,6 +22,7 @@ struct drift_world {
 	char diary[1024];
 	struct mount_watch_options watch; /* whom to tell */
 	bool reports_ids;
+	unsigned int rearmed; /* times that changes of the table were asked for again */
 	int look_error, set_back_error, root_error, root_anew_id;
 	enum mount_fate fate; /* of every known mount but the root's */
 	enum mount_fate root_fate;
@@ -52,6 +53,8 @@ void other_mounted_as(uint64_t mount_id);
 void attached(uint64_t mount_id);
 void detached(uint64_t mount_id);
 void moved(uint64_t mount_id);
+/* Both are read at once. */
+void attached_and_detached(uint64_t mount_id);
 
 /* A mount that is found by looks from now on. */
 void add_other(uint64_t mount_id, const char *mount_point, const char *root);

@@ -191,6 +191,31 @@ static void test_mounts_elsewhere_concern_nobody(void **state)
 	assert_int_equal(state_of_pod(world), MOUNT_DONE);
 }
 
+static void test_a_mount_that_is_gone_again_is_not_looked_at(void **state)
+{
+	add_other(FOREIGN_VOLUMES, PATH, "/other");
+	attached_and_detached(FOREIGN_VOLUMES);
+	run_jobs();
+	assert_string_equal(drift_world.diary, "");
+	attached(FOREIGN_VOLUMES + 1); /* others that follow are */
+	run_jobs();
+	assert_string_equal(drift_world.diary, "ids:1 ");
+}
+
+/* A thread saw it, and its end is reported before what the thread saw. */
+static void test_a_mount_that_goes_while_it_is_looked_at(void **state)
+{
+	struct agent_world *world = *state;
+
+	add_other(FOREIGN_VOLUMES, PATH, "/other");
+	attached(FOREIGN_VOLUMES);
+	detached(FOREIGN_VOLUMES);
+	run_jobs();
+	assert_string_equal(drift_world.diary, "ids:1 ");
+	assert_int_equal(state_of_pod(world), MOUNT_DONE);
+	assert_true(is_well());
+}
+
 /* ---- attributes ---- */
 
 static void look_at_attributes(uint64_t attributes)
@@ -214,6 +239,19 @@ static void test_remounted_is_set_back(void **state)
 	assert_non_null(
 		strstr(fake_events.list[0].text, "was rw,nodev and was remounted ro,nodev"));
 	expect_event("VolumeRestored", "after");
+}
+
+/* Once it has begun: what changes meanwhile is not in it. */
+static void test_each_look_asks_for_the_next_change(void **state)
+{
+	unsigned int before = drift_world.rearmed;
+
+	drift_world.watch.altered(drift_world.watch.userdata, true);
+	assert_int_equal(drift_world.rearmed, before + 1);
+	drift_world.watch.altered(drift_world.watch.userdata, true);
+	assert_int_equal(drift_world.rearmed, before + 1); /* the first is under way */
+	run_jobs();
+	assert_int_equal(drift_world.rearmed, before + 2);
 }
 
 /* Beside thousands the loop is not to walk over those that are as they were. */
@@ -447,6 +485,9 @@ int main(void)
 		MOUNTED(test_a_foreign_volume_s_mount_on_top),
 		MOUNTED(test_a_mount_above_hides_it),
 		MOUNTED(test_mounts_elsewhere_concern_nobody),
+		MOUNTED(test_a_mount_that_is_gone_again_is_not_looked_at),
+		MOUNTED(test_a_mount_that_goes_while_it_is_looked_at),
+		MOUNTED(test_each_look_asks_for_the_next_change),
 		MOUNTED(test_remounted_is_set_back),
 		MOUNTED(test_the_loop_gets_what_changed),
 		MOUNTED(test_a_mount_that_goes_leaves_the_others_known),
