@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 #include <assert.h>
 
@@ -19,7 +20,7 @@ bool agent_must_resync(const struct agent *agent)
 {
 	sd_event_source *source = agent->own.resync;
 
-	return source && sd_event_source_get_enabled(source, NULL) > 0;
+	return source && timer_is_set(source);
 }
 
 void agent_resync(void *userdata)
@@ -28,8 +29,7 @@ void agent_resync(void *userdata)
 
 	if (!agent->own.resync || agent_must_resync(agent))
 		return;
-	(void) sd_event_source_set_time(agent->own.resync, monotonic_usec() + RESYNC_USEC);
-	(void) sd_event_source_set_enabled(agent->own.resync, SD_EVENT_ONESHOT);
+	timer_set_in(agent->own.resync, RESYNC_USEC);
 }
 
 /* ---- the resync ---- */
@@ -50,10 +50,6 @@ static int on_resync(sd_event_source *source, uint64_t usec, void *userdata)
 
 int agent_open_resync(struct agent *agent)
 {
-	int r;
-
 	assert(agent && !agent->own.resync);
-	r = sd_event_add_time(agent->event, &agent->own.resync, CLOCK_MONOTONIC, UINT64_MAX, 0,
-			      on_resync, agent);
-	return r < 0 ? r : sd_event_source_set_enabled(agent->own.resync, SD_EVENT_OFF);
+	return timer_new(agent->event, 0, on_resync, agent, &agent->own.resync);
 }

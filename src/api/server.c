@@ -12,6 +12,7 @@
 #include "api/http/listen.h"
 #include "api/objects/watches.h"
 #include "base/clock.h"
+#include "base/timer.h"
 
 #include <assert.h>
 
@@ -60,22 +61,14 @@ static int on_tokens_check(sd_event_source *source, uint64_t usec, void *userdat
 /* One timer for all; while it is on, there is nothing to do. */
 void api_check_tokens_later(struct api *api)
 {
-	int enabled = SD_EVENT_OFF;
-
-	(void) sd_event_source_get_enabled(api->tokens_check, &enabled);
-	if (enabled != SD_EVENT_OFF)
-		return;
-	(void) sd_event_source_set_time(api->tokens_check, monotonic_usec() + TOKENS_CHECK_USEC);
-	(void) sd_event_source_set_enabled(api->tokens_check, SD_EVENT_ONESHOT);
+	if (!timer_is_set(api->tokens_check))
+		timer_set_in(api->tokens_check, TOKENS_CHECK_USEC);
 }
 
 static int start_tokens_check(struct api *api, struct failure *reterr)
 {
-	int r = sd_event_add_time(api->options.event, &api->tokens_check, CLOCK_MONOTONIC,
-				  UINT64_MAX, 0, on_tokens_check, api);
+	int r = timer_new(api->options.event, 0, on_tokens_check, api, &api->tokens_check);
 
-	if (r >= 0)
-		r = sd_event_source_set_enabled(api->tokens_check, SD_EVENT_OFF);
 	return r < 0 ? failed(reterr, r, "cannot prepare the check of tokens") : 0;
 }
 

@@ -3,8 +3,7 @@
  * heap_trim - see heap_trim.h
  */
 #include "base/heap_trim.h"
-
-#include "base/clock.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,8 +21,7 @@ struct heap_trim {
 static void set_timer(struct heap_trim *trim)
 {
 	trim->changes = 0;
-	(void) sd_event_source_set_time(trim->timer, monotonic_usec() + trim->quiet_usec);
-	(void) sd_event_source_set_enabled(trim->timer, SD_EVENT_ONESHOT);
+	timer_set_in(trim->timer, trim->quiet_usec);
 }
 
 static int on_time(sd_event_source *source, uint64_t usec, void *userdata)
@@ -51,9 +49,7 @@ int heap_trim_new(sd_event *event, uint64_t quiet_usec, void (*release)(void *us
 	trim->quiet_usec = quiet_usec;
 	trim->release = release;
 	trim->userdata = userdata;
-	r = sd_event_add_time(event, &trim->timer, CLOCK_MONOTONIC, UINT64_MAX, 1, on_time, trim);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(trim->timer, SD_EVENT_OFF);
+	r = timer_new(event, 1, on_time, trim, &trim->timer);
 	if (r < 0) {
 		(void) heap_trim_free(trim);
 		return r;
@@ -76,6 +72,6 @@ void heap_trim_note(struct heap_trim *trim, size_t changes)
 	if (!trim)
 		return;
 	trim->changes += changes;
-	if (trim->changes >= HEAP_TRIM_BURST && sd_event_source_get_enabled(trim->timer, NULL) <= 0)
+	if (trim->changes >= HEAP_TRIM_BURST && !timer_is_set(trim->timer))
 		set_timer(trim);
 }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 enum { AGAIN_FIRST_SECONDS = 1, AGAIN_MAX_SECONDS = 60 };
 
@@ -51,9 +52,7 @@ static void retry_later(struct absence *absence)
 {
 	absence->is_verified = false;
 	absence->present = object_unref(absence->present);
-	(void) sd_event_source_set_time_relative(absence->timer,
-						 absence->pause_seconds * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(absence->timer, SD_EVENT_ONESHOT);
+	timer_set_in(absence->timer, absence->pause_seconds * USEC_PER_SEC);
 	absence->pause_seconds *= 2;
 	if (absence->pause_seconds > AGAIN_MAX_SECONDS)
 		absence->pause_seconds = AGAIN_MAX_SECONDS;

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "store/remote/exec_plugin.h"
 
 enum {
@@ -116,15 +117,9 @@ static void give_again(struct credentials *credentials)
 
 /* ---- the plugin ---- */
 
-static void run_in(struct credentials *credentials, uint64_t usec)
-{
-	(void) sd_event_source_set_time_relative(credentials->plugin_timer, usec);
-	(void) sd_event_source_set_enabled(credentials->plugin_timer, SD_EVENT_ONESHOT);
-}
-
 static void run_later(struct credentials *credentials)
 {
-	run_in(credentials, credentials->pause_seconds * USEC_PER_SEC);
+	timer_set_in(credentials->plugin_timer, credentials->pause_seconds * USEC_PER_SEC);
 	credentials->pause_seconds = credentials->pause_seconds * 2 < RUN_MAX_SECONDS
 					     ? credentials->pause_seconds * 2
 					     : RUN_MAX_SECONDS;
@@ -143,7 +138,7 @@ static void plan_run(struct credentials *credentials)
 	}
 	credentials->pause_seconds = REREAD_LEAST_SECONDS;
 	if (expires_usec > 0)
-		run_in(credentials, expires_usec - earlier_usec - now_usec);
+		timer_set_in(credentials->plugin_timer, expires_usec - earlier_usec - now_usec);
 }
 
 static void on_credential(void *userdata, int error, struct exec_credential *credential,
@@ -198,9 +193,8 @@ static int on_plugin_timer(sd_event_source *source, uint64_t usec, void *userdat
 static int begin_plugin(struct credentials *credentials, struct failure *reterr)
 {
 	struct cluster *cluster = credentials->cluster;
-	int r = sd_event_add_time(cluster->options.event, &credentials->plugin_timer,
-				  CLOCK_MONOTONIC, UINT64_MAX, USEC_PER_SEC, on_plugin_timer,
-				  credentials);
+	int r = timer_new(cluster->options.event, USEC_PER_SEC, on_plugin_timer, credentials,
+			  &credentials->plugin_timer);
 
 	if (r < 0)
 		return failed(reterr, r, "cannot run a credential plugin");
@@ -227,8 +221,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 	if (monotonic_usec() >= credentials->read_usec + REREAD_LEAST_SECONDS * USEC_PER_SEC)
 		give_again(credentials);
-	(void) sd_event_source_set_time_relative(source, REREAD_SECONDS * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	timer_set_in(source, REREAD_SECONDS * USEC_PER_SEC);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "cluster/cluster_internal.h"
 #include "cluster/doubts.h"
 #include "object/kinds/persistent_volume.h"
@@ -61,8 +62,7 @@ static const struct object *stored(const struct followed *followed, const struct
 static void list_in(struct followed *followed, unsigned int seconds)
 {
 	followed->is_partial = true;
-	(void) sd_event_source_set_time_relative(followed->timer, seconds * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(followed->timer, SD_EVENT_ONESHOT);
+	timer_set_in(followed->timer, seconds * USEC_PER_SEC);
 }
 
 void followed_list_again(struct followed *followed)
@@ -383,10 +383,8 @@ int followed_new(const struct followed_options *options, struct followed **ret)
 		    ? doubts_new(options->cluster, on_decided, followed, &followed->doubts)
 		    : -ENOMEM;
 	if (r >= 0)
-		r = sd_event_add_time(options->cluster->options.event, &followed->timer,
-				      CLOCK_MONOTONIC, UINT64_MAX, 100000, on_timer, followed);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(followed->timer, SD_EVENT_OFF);
+		r = timer_new(options->cluster->options.event, 100000, on_timer, followed,
+			      &followed->timer);
 	if (r < 0) {
 		(void) followed_free(followed);
 		return r;

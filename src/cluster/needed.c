@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "object/json/json.h"
 
 #include <sys/random.h>
@@ -76,8 +77,7 @@ static void read_in(struct item *item, unsigned int seconds)
 
 	(void) getrandom(&random, sizeof(random), GRND_NONBLOCK);
 	usec += usec / 4 * (random >> 8) / (UINT32_MAX >> 8);
-	(void) sd_event_source_set_time_relative(item->timer, usec);
-	(void) sd_event_source_set_enabled(item->timer, SD_EVENT_ONESHOT);
+	timer_set_in(item->timer, usec);
 }
 
 static void back_off(struct item *item)
@@ -471,12 +471,10 @@ static struct item *item_new(struct needed *needed, const struct object_referenc
 static void begin(struct needed *needed, const struct object_reference *reference)
 {
 	struct item *item = item_new(needed, reference);
-	int r = item ? sd_event_add_time(needed->cluster->options.event, &item->timer,
-					 CLOCK_MONOTONIC, UINT64_MAX, 10000, on_timer, item)
+	int r = item ? timer_new(needed->cluster->options.event, 10000, on_timer, item,
+				 &item->timer)
 		     : -ENOMEM;
 
-	if (r >= 0)
-		r = sd_event_source_set_enabled(item->timer, SD_EVENT_OFF);
 	if (r >= 0 && needed_is_claim(item->kind)) {
 		item->right = watch_right_use(needed->rights, item->kind, item->name_space);
 		r = item->right ? 0 : -ENOMEM;
@@ -510,8 +508,7 @@ void needed_use(struct needed *needed, const struct object_reference *reference,
 	if (is_used || !item)
 		return;
 	needed_drop(item);
-	(void) sd_event_source_set_time_relative(needed->sweep, SWEEP_SECONDS * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(needed->sweep, SD_EVENT_ONESHOT);
+	timer_set_in(needed->sweep, SWEEP_SECONDS * USEC_PER_SEC);
 }
 
 bool needed_uses(const struct needed *needed, const struct object_reference *reference)
@@ -560,9 +557,7 @@ int needed_new(struct cluster *cluster)
 		r = watch_rights_new(cluster->options.event, on_right, needed, &needed->rights);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time(cluster->options.event, &needed->sweep, CLOCK_MONOTONIC, UINT64_MAX,
-			      USEC_PER_SEC, on_sweep, needed);
-	return r < 0 ? r : sd_event_source_set_enabled(needed->sweep, SD_EVENT_OFF);
+	return timer_new(cluster->options.event, USEC_PER_SEC, on_sweep, needed, &needed->sweep);
 }
 
 struct needed *needed_free(struct needed *needed)

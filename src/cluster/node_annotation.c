@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timer.h"
 #include "cluster/cluster_internal.h"
 #include "object/json/json.h"
 #include "object/kinds/node.h"
@@ -31,19 +32,10 @@ static int add_annotation(struct cJSON *tree, void *userdata)
 
 static void retry_later(struct node_annotation *annotation)
 {
-	(void) sd_event_source_set_time_relative(annotation->retry,
-						 annotation->delay_seconds * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(annotation->retry, SD_EVENT_ONESHOT);
+	timer_set_in(annotation->retry, annotation->delay_seconds * USEC_PER_SEC);
 	annotation->delay_seconds *= 2;
 	if (annotation->delay_seconds > RETRY_MAX_SECONDS)
 		annotation->delay_seconds = RETRY_MAX_SECONDS;
-}
-
-static bool is_retried(const struct node_annotation *annotation)
-{
-	int enabled = SD_EVENT_OFF;
-
-	return sd_event_source_get_enabled(annotation->retry, &enabled) > 0;
 }
 
 static void note_done(struct node_annotation *annotation, const struct object *node)
@@ -66,7 +58,7 @@ static void annotate(struct node_annotation *annotation)
 		note_done(annotation, node);
 		return;
 	}
-	if (is_retried(annotation) || strcmp(annotation->done_uid, node->meta.uid) == 0)
+	if (timer_is_set(annotation->retry) || strcmp(annotation->done_uid, node->meta.uid) == 0)
 		return;
 	if (object_edit(node, add_annotation, NULL, &annotated, NULL) == 0)
 		(void) store_update(options->store, annotated, NULL, NULL, NULL);
@@ -109,16 +101,13 @@ void node_annotation_begin(struct node_annotation *annotation)
 int node_annotation_new(struct cluster *cluster)
 {
 	struct node_annotation *annotation = calloc(1, sizeof(*annotation));
-	int r;
 
 	if (!annotation)
 		return -ENOMEM;
 	cluster->node_annotation = annotation;
 	annotation->cluster = cluster;
 	annotation->delay_seconds = RETRY_FIRST_SECONDS;
-	r = sd_event_add_time(cluster->options.event, &annotation->retry, CLOCK_MONOTONIC,
-			      UINT64_MAX, 0, on_retry, annotation);
-	return r < 0 ? r : sd_event_source_set_enabled(annotation->retry, SD_EVENT_OFF);
+	return timer_new(cluster->options.event, 0, on_retry, annotation, &annotation->retry);
 }
 
 struct node_annotation *node_annotation_free(struct node_annotation *annotation)

@@ -15,7 +15,9 @@
 #include "cluster/provisioning.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "object/json/json.h"
 #include "object/kinds/pod.h"
 
@@ -172,18 +174,12 @@ static void drop_queue(struct pods *pods)
 	pods->queue_count = 0;
 }
 
-static void try_later(struct pods *pods, unsigned int seconds)
-{
-	(void) sd_event_source_set_time_relative(pods->timer, seconds * 1000000ULL);
-	(void) sd_event_source_set_enabled(pods->timer, SD_EVENT_ONESHOT);
-}
-
 static void list_later(struct pods *pods)
 {
 	drop_queue(pods);
 	pods->must_list = true;
 	pods->check = identity_cancel(pods->check);
-	try_later(pods, AGAIN_SECONDS);
+	timer_set_in(pods->timer, AGAIN_SECONDS * USEC_PER_SEC);
 }
 
 /* Too much waits, or there is no memory. What is half known proves nothing: it is listed again. */
@@ -337,13 +333,13 @@ static void on_identity(void *userdata, enum identity_verdict verdict)
 		return;
 	}
 	if (verdict != IDENTITY_OTHER) {
-		try_later(pods, AGAIN_SECONDS);
+		timer_set_in(pods->timer, AGAIN_SECONDS * USEC_PER_SEC);
 		return;
 	}
 	drop_queue(pods);
 	drop_names(&pods->listed);
 	pods->list_watch = list_watch_free(pods->list_watch);
-	try_later(pods, CLUSTER_OTHER_SECONDS);
+	timer_set_in(pods->timer, CLUSTER_OTHER_SECONDS * USEC_PER_SEC);
 }
 
 static void verify(struct pods *pods)
@@ -351,7 +347,7 @@ static void verify(struct pods *pods)
 	if (pods->check)
 		return;
 	if (identity_check_start(pods->cluster, on_identity, pods, &pods->check) < 0)
-		try_later(pods, AGAIN_SECONDS);
+		timer_set_in(pods->timer, AGAIN_SECONDS * USEC_PER_SEC);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -364,7 +360,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (pods->list_watch && pods->queue)
 		verify(pods);
 	else if (!pods->list_watch && list_again(pods) < 0)
-		try_later(pods, AGAIN_SECONDS);
+		timer_set_in(pods->timer, AGAIN_SECONDS * USEC_PER_SEC);
 	return 0;
 }
 
@@ -533,10 +529,7 @@ int pods_new(struct cluster *cluster)
 	cluster->pods = pods;
 	recall_kept(pods);
 	pods->newest = identity_newest(cluster->identity);
-	r = sd_event_add_time(cluster->options.event, &pods->timer, CLOCK_MONOTONIC, UINT64_MAX,
-			      100000, on_timer, pods);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(pods->timer, SD_EVENT_OFF);
+	r = timer_new(cluster->options.event, 100000, on_timer, pods, &pods->timer);
 	if (r >= 0)
 		r = absences_new(cluster, &pods->absences);
 	return r < 0 ? r : list_again(pods);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "cluster/cluster_internal.h"
 #include "object/json/json.h"
 #include "object/timestamp.h"
@@ -56,8 +57,7 @@ static void renew(struct registration *registration);
 
 static void later(struct registration *registration, uint64_t msec)
 {
-	(void) sd_event_source_set_time_relative(registration->timer, msec * 1000);
-	(void) sd_event_source_set_enabled(registration->timer, SD_EVENT_ONESHOT);
+	timer_set_in(registration->timer, msec * 1000);
 }
 
 static uint64_t renewal_msec(void)

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timer.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -116,12 +117,6 @@ static void answered(void *userdata, const struct http_answer *answer)
 	send_waiting(requests);
 }
 
-static void wake_at(struct requests *requests, uint64_t usec)
-{
-	(void) sd_event_source_set_time(requests->timer, usec);
-	(void) sd_event_source_set_enabled(requests->timer, SD_EVENT_ONESHOT);
-}
-
 static int send_first(struct requests *requests, uint64_t now_usec)
 {
 	struct request *request = requests->waiting;
@@ -147,14 +142,14 @@ static void send_waiting(struct requests *requests)
 	fill(requests, now_usec);
 	while (requests->waiting && requests->running_count < REQUESTS_IN_FLIGHT_MAX) {
 		if (now_usec < requests->held_usec) {
-			wake_at(requests, requests->held_usec);
+			timer_set(requests->timer, requests->held_usec);
 			return;
 		}
 		r = requests->tokens < TOKEN ? -EAGAIN : send_first(requests, now_usec);
 		if (r < 0) {
-			wake_at(requests,
-				now_usec + (r == -ENOKEY ? USEC_PER_SEC
-							 : USEC_PER_SEC / requests->per_second));
+			timer_set(requests->timer,
+				  now_usec + (r == -ENOKEY ? USEC_PER_SEC
+							   : USEC_PER_SEC / requests->per_second));
 			return;
 		}
 	}
@@ -192,7 +187,7 @@ int requests_send(struct requests *requests, const struct http_request *http, st
 	}
 	DL_APPEND(requests->waiting, request);
 	requests->waiting_count++;
-	wake_at(requests, monotonic_usec());
+	timer_set_in(requests->timer, 0);
 	*ret = request;
 	return 0;
 }
@@ -218,10 +213,7 @@ int requests_new(sd_event *event, struct http_client *client, struct requests **
 	requests->per_second = REQUESTS_PER_SECOND_MIN;
 	requests->tokens = (uint64_t) REQUESTS_BURST_MAX * TOKEN;
 	requests->filled_usec = monotonic_usec();
-	r = sd_event_add_time(event, &requests->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer,
-			      requests);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(requests->timer, SD_EVENT_OFF);
+	r = timer_new(event, 1000, on_timer, requests, &requests->timer);
 	if (r < 0) {
 		(void) requests_free(requests);
 		return r;

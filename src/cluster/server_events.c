@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timer.h"
 #include "object/json/json.h"
 #include "store/reflector.h"
 
@@ -96,8 +97,7 @@ static void plan(struct server_events *events)
 			due_usec = item->due_usec;
 	if (due_usec < events->next_usec)
 		due_usec = events->next_usec;
-	(void) sd_event_source_set_time(events->timer, due_usec);
-	(void) sd_event_source_set_enabled(events->timer, SD_EVENT_ONESHOT);
+	timer_set(events->timer, due_usec);
 }
 
 static void wait_until(struct server_events *events, struct item *item, uint64_t due_usec)
@@ -351,12 +351,9 @@ int server_events_new(struct cluster *cluster)
 	events->cluster = cluster;
 	events->retry_seconds = EVENT_RETRY_FIRST_SECONDS;
 	cluster->events = events;
-	r = sd_event_add_time(cluster->options.event, &events->timer, CLOCK_MONOTONIC, UINT64_MAX,
-			      10000, on_timer, events);
+	r = timer_new(cluster->options.event, 10000, on_timer, events, &events->timer);
 	if (r >= 0)
 		r = sd_event_source_set_priority(events->timer, PRIORITY_LAST);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(events->timer, SD_EVENT_OFF);
 	return r < 0 ? r
 		     : reflector_new(&(struct reflector_options){ .event = cluster->options.event,
 								  .priority = PRIORITY_LAST,

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash_table.h"
+#include "base/timer.h"
 
 #include <assert.h>
 
@@ -77,8 +78,7 @@ void watch_right_refused(struct watch_right *right)
 	if (right->state == RIGHT_REFUSED)
 		return;
 	right->state = RIGHT_REFUSED;
-	(void) sd_event_source_set_time_relative(right->timer, right->pause_seconds * USEC_PER_SEC);
-	(void) sd_event_source_set_enabled(right->timer, SD_EVENT_ONESHOT);
+	timer_set_in(right->timer, right->pause_seconds * USEC_PER_SEC);
 	right->pause_seconds = right->pause_seconds * 2 < TRY_MAX_SECONDS ? right->pause_seconds * 2
 									  : TRY_MAX_SECONDS;
 }
@@ -110,10 +110,7 @@ static struct watch_right *right_new(struct watch_rights *rights, const char *ke
 	right->pause_seconds = TRY_FIRST_SECONDS;
 	right->key = strdup(key);
 	if (right->key)
-		r = sd_event_add_time(rights->event, &right->timer, CLOCK_MONOTONIC, UINT64_MAX,
-				      10000, on_timer, right);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(right->timer, SD_EVENT_OFF);
+		r = timer_new(rights->event, 10000, on_timer, right, &right->timer);
 	if (r < 0)
 		return right_free(right);
 	HASH_ADD_KEYPTR(hh, rights->all, right->key, strlen(right->key), right);

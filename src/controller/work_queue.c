@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -214,8 +215,7 @@ void work_item_failed(struct work_item *item)
 	if (delay > options->retry_max_usec)
 		delay = options->retry_max_usec;
 	item->retry_usec = monotonic_usec() + delay;
-	(void) sd_event_source_set_time(item->retry, item->retry_usec);
-	(void) sd_event_source_set_enabled(item->retry, SD_EVENT_ONESHOT);
+	timer_set(item->retry, item->retry_usec);
 }
 
 bool work_item_backs_off(const struct work_item *item)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/timer.h"
 #include "csi/csi_driver_table.h"
 
 #include <assert.h>
@@ -38,10 +39,8 @@ static enum csi_driver_state state_of(const struct registration *one)
 static uint64_t retry_of(const struct registration *one)
 {
 	uint64_t usec = 0;
-	int enabled = SD_EVENT_OFF;
 
-	(void) sd_event_source_get_enabled(one->timer, &enabled);
-	if (one->stage == REGISTRATION_WAITS && enabled != SD_EVENT_OFF)
+	if (one->stage == REGISTRATION_WAITS && timer_is_set(one->timer))
 		(void) sd_event_source_get_time(one->timer, &usec);
 	return usec;
 }
@@ -105,12 +104,6 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static void due_in(struct registration *one, uint64_t delay_usec)
-{
-	(void) sd_event_source_set_time(one->timer, monotonic_usec() + delay_usec);
-	(void) sd_event_source_set_enabled(one->timer, SD_EVENT_ONESHOT);
-}
-
 /* Due at once. NULL: no memory. */
 static struct registration *registration_new(struct csi_registration *all, const char *path)
 {
@@ -122,10 +115,9 @@ static struct registration *registration_new(struct csi_registration *all, const
 	one->path = strdup(path);
 	one->socket = new_text("%s/%s", all->options.directory, path);
 	if (!one->path || !one->socket ||
-	    sd_event_add_time(all->options.event, &one->timer, CLOCK_MONOTONIC, 0, USEC_PER_MSEC,
-			      on_timer, one) < 0)
+	    timer_new(all->options.event, USEC_PER_MSEC, on_timer, one, &one->timer) < 0)
 		return registration_free(one);
-	due_in(one, 0);
+	timer_set_in(one->timer, 0);
 	HASH_ADD_KEYPTR(hh, all->sockets, one->path, strlen(one->path), one);
 	if (!one->hh.tbl)
 		return registration_free(one);
@@ -167,7 +159,7 @@ static void give_up_name(struct registration *one)
 	for (other = one->all->sockets; other; other = other->hh.next)
 		if (other != one && other->stage == REGISTRATION_WAITS && other->name &&
 		    strcmp(other->name, one->name) == 0)
-			due_in(other, 0);
+			timer_set_in(other->timer, 0);
 }
 
 int registration_claim(struct registration *one, const struct registration_info *info)
@@ -215,7 +207,7 @@ static int wait_for_time(struct registration *one)
 			    one->socket, one->attempts, (double) delay_usec / 1e6,
 			    one->last_error.text);
 	}
-	due_in(one, delay_usec);
+	timer_set_in(one->timer, delay_usec);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "base/hash_table.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -268,8 +269,7 @@ static void retry_later(struct csi_registration_watch *watch)
 	watch->retry_msec = watch->retry_msec == 0 ? RETRY_FIRST_MSEC : watch->retry_msec * 2;
 	if (watch->retry_msec > RETRY_LAST_MSEC)
 		watch->retry_msec = RETRY_LAST_MSEC;
-	(void) sd_event_source_set_time_relative(watch->timer, watch->retry_msec * USEC_PER_MSEC);
-	(void) sd_event_source_set_enabled(watch->timer, SD_EVENT_ONESHOT);
+	timer_set_in(watch->timer, watch->retry_msec * USEC_PER_MSEC);
 }
 
 /* Sockets that were not listed may be there all the same: none is lost. */
@@ -434,10 +434,7 @@ int csi_registration_watch_new(const struct csi_registration_watch_options *opti
 				  : sd_event_add_io(options->event, &watch->source,
 						    watch->inotify_fd, EPOLLIN, on_readable, watch);
 	if (r >= 0)
-		r = sd_event_add_time(options->event, &watch->timer, CLOCK_MONOTONIC, 0, 0,
-				      on_timer, watch);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(watch->timer, SD_EVENT_OFF);
+		r = timer_new(options->event, 0, on_timer, watch, &watch->timer);
 	if (r < 0) {
 		(void) csi_registration_watch_free(watch);
 		return failed(reterr, r, "cannot watch for CSI drivers");

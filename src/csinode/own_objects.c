@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "build-config.h"
 #include "object/json/json.h"
 #include "object/kind.h"
@@ -42,14 +43,9 @@ struct own_objects {
 /* A reply may come after this was freed: so the store is read instead. */
 static void retry_later(struct own_objects *own)
 {
-	int enabled = SD_EVENT_OFF;
-
 	own->is_missing = true;
-	(void) sd_event_source_get_enabled(own->timer, &enabled);
-	if (enabled != SD_EVENT_OFF)
-		return;
-	(void) sd_event_source_set_time_relative(own->timer, own->delay_msec * USEC_PER_MSEC);
-	(void) sd_event_source_set_enabled(own->timer, SD_EVENT_ONESHOT);
+	if (!timer_is_set(own->timer))
+		timer_set_in(own->timer, own->delay_msec * USEC_PER_MSEC);
 }
 
 /* ---- the node ---- */
@@ -429,9 +425,7 @@ int own_objects_new(sd_event *event, struct store *store, const struct config *c
 		return -ENOMEM;
 	own->store = store;
 	own->delay_msec = RETRY_FIRST_MSEC;
-	r = sd_event_add_time(event, &own->timer, CLOCK_MONOTONIC, UINT64_MAX, 0, on_timer, own);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(own->timer, SD_EVENT_OFF);
+	r = timer_new(event, 0, on_timer, own, &own->timer);
 	if (r >= 0) {
 		write_node(store, config);
 		r = list_and_watch(own);

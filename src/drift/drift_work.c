@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -269,19 +270,13 @@ static int on_root_time(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static void root_later(struct drift_jobs *jobs)
-{
-	(void) sd_event_source_set_time(jobs->root_timer, monotonic_usec() + ROOT_RETRY_USEC);
-	(void) sd_event_source_set_enabled(jobs->root_timer, SD_EVENT_ONESHOT);
-}
-
 static void root_done(struct drift_job *job)
 {
 	drift_job_report_failure(job);
 	if (job->result == 0)
 		drift_root_is_back(job->drift, job->root_id);
 	else
-		root_later(job->drift->jobs);
+		timer_set_in(job->drift->jobs->root_timer, ROOT_RETRY_USEC);
 }
 
 void drift_request_root(struct drift *drift)
@@ -292,21 +287,12 @@ void drift_request_root(struct drift *drift)
 		return; /* nothing begins until podvold is restarted */
 	job = drift_job_new(drift, work_root, root_done);
 	if (!job)
-		root_later(drift->jobs);
+		timer_set_in(drift->jobs->root_timer, ROOT_RETRY_USEC);
 	else
 		(void) drift_job_submit(job);
 }
 
 /* ---- all jobs ---- */
-
-static int add_timer(struct drift_jobs *jobs, sd_event_source **ret,
-		     int (*on)(sd_event_source *source, uint64_t usec, void *userdata))
-{
-	int r = sd_event_add_time(jobs->drift->options.event, ret, CLOCK_MONOTONIC, 0,
-				  TIMER_ACCURACY_USEC, on, jobs);
-
-	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
-}
 
 int drift_jobs_new(struct drift *drift, struct drift_jobs **ret)
 {
@@ -316,9 +302,11 @@ int drift_jobs_new(struct drift *drift, struct drift_jobs **ret)
 	if (!jobs)
 		return -ENOMEM;
 	jobs->drift = drift;
-	r = add_timer(jobs, &jobs->timer, drift_on_check_time);
+	r = timer_new(drift->options.event, TIMER_ACCURACY_USEC, drift_on_check_time, jobs,
+		      &jobs->timer);
 	if (r >= 0)
-		r = add_timer(jobs, &jobs->root_timer, on_root_time);
+		r = timer_new(drift->options.event, TIMER_ACCURACY_USEC, on_root_time, jobs,
+			      &jobs->root_timer);
 	if (r < 0) {
 		drift_jobs_free(jobs);
 		return r;

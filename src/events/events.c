@@ -16,6 +16,7 @@
 #include "base/hash_table.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/timer.h"
 #include "events/event_object.h"
 #include "object/json/json.h"
 #include "object/kind.h"
@@ -225,8 +226,8 @@ static int set_expiry(struct events *events)
 		return sd_event_source_set_enabled(events->expiry, SD_EVENT_OFF);
 	if (events->oldest->last_usec + events->options.age_usec > now_usec + wait_usec)
 		wait_usec = events->oldest->last_usec + events->options.age_usec - now_usec;
-	(void) sd_event_source_set_time_relative(events->expiry, wait_usec);
-	return sd_event_source_set_enabled(events->expiry, SD_EVENT_ONESHOT);
+	timer_set_in(events->expiry, wait_usec);
+	return 0;
 }
 
 static int on_expiry(sd_event_source *source, uint64_t usec, void *userdata)
@@ -404,8 +405,7 @@ int events_new(const struct events_options *options, struct events **ret)
 	if (!events)
 		return -ENOMEM;
 	events->options = *options;
-	r = sd_event_add_time(options->event, &events->expiry, CLOCK_MONOTONIC, UINT64_MAX,
-			      EXPIRY_USEC_MIN, on_expiry, events);
+	r = timer_new(options->event, EXPIRY_USEC_MIN, on_expiry, events, &events->expiry);
 	if (r >= 0)
 		r = sd_event_source_set_priority(events->expiry, options->priority);
 	if (r >= 0)

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/hash_table.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "events/events.h"
 #include "status/view_time.h"
 #include "store/store.h"
@@ -67,10 +68,8 @@ static struct waiting_pod *find(struct waiting_pod *list, const char *uid)
 /* For the oldest; the queue is in order of time because each waits equally long. */
 static void set_timer(struct look_up_errors *errors)
 {
-	if (!errors->pods)
-		return;
-	(void) sd_event_source_set_time(errors->timer, errors->pods->due_usec);
-	(void) sd_event_source_set_enabled(errors->timer, SD_EVENT_ONESHOT);
+	if (errors->pods)
+		timer_set(errors->timer, errors->pods->due_usec);
 }
 
 /* A claim that is being provisioned is no failure of the pod's: nothing has to be done. */
@@ -136,8 +135,8 @@ static int on_due(sd_event_source *source, uint64_t now, void *userdata)
 	struct waiting_pod *pod;
 
 	if (errors->reporter->is_behind(errors->reporter->userdata)) {
-		(void) sd_event_source_set_time(source, now + STANDS_USEC);
-		return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		timer_set(source, now + STANDS_USEC);
+		return 0;
 	}
 	while ((pod = errors->pods) && pod->due_usec <= now) {
 		const struct object *object =
@@ -162,10 +161,7 @@ int look_up_errors_new(const struct reporter *reporter, struct look_up_errors **
 	if (!errors)
 		return -ENOMEM;
 	errors->reporter = reporter;
-	r = sd_event_add_time(reporter->event, &errors->timer, CLOCK_MONOTONIC, 0,
-			      TIMER_ACCURACY_USEC, on_due, errors);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(errors->timer, SD_EVENT_OFF);
+	r = timer_new(reporter->event, TIMER_ACCURACY_USEC, on_due, errors, &errors->timer);
 	if (r < 0) {
 		look_up_errors_free(errors);
 		return r;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/hash_table.h"
+#include "base/timer.h"
 #include "object/kinds/pod.h"
 #include "status/view_time.h"
 #include "status/status.h"
@@ -331,8 +332,7 @@ static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 	struct mount_wait *wait = userdata;
 
 	if (now < wait->deadline_usec) {
-		(void) sd_event_source_set_time(wait->timer, wait->deadline_usec);
-		(void) sd_event_source_set_enabled(wait->timer, SD_EVENT_ONESHOT);
+		timer_set(wait->timer, wait->deadline_usec);
 	}
 	check_wait(wait);
 	return 0;

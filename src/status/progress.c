@@ -9,6 +9,7 @@
 #include "status/copies.h"
 #include "events/events.h"
 #include "base/clock.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -53,12 +54,6 @@ static int report_walk(const struct operation_view *view, void *userdata)
 	return 0;
 }
 
-static void arm(struct walks *walks, uint64_t delay_usec)
-{
-	(void) sd_event_source_set_time(walks->timer, monotonic_usec() + delay_usec);
-	(void) sd_event_source_set_enabled(walks->timer, SD_EVENT_ONESHOT);
-}
-
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct walks *walks = userdata;
@@ -67,7 +62,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	(void) operation_walk(*walks->reporter->tables->operations, report_walk, &pass);
 	pass.found |= copies_report(walks->copies, walks->reporter);
 	if (pass.found)
-		arm(walks, EVENT_PERIOD_USEC);
+		timer_set_in(walks->timer, EVENT_PERIOD_USEC);
 	return 0;
 }
 
@@ -81,10 +76,7 @@ int walks_new(const struct reporter *reporter, struct copies *copies, struct wal
 		return -ENOMEM;
 	walks->reporter = reporter;
 	walks->copies = copies;
-	r = sd_event_add_time(reporter->event, &walks->timer, CLOCK_MONOTONIC, 0,
-			      TIMER_ACCURACY_USEC, on_timer, walks);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(walks->timer, SD_EVENT_OFF);
+	r = timer_new(reporter->event, TIMER_ACCURACY_USEC, on_timer, walks, &walks->timer);
 	if (r < 0) {
 		(void) walks_free(walks);
 		return r;
@@ -105,11 +97,6 @@ struct walks *walks_free(struct walks *walks)
 
 void walks_expect(struct walks *walks)
 {
-	int enabled = SD_EVENT_OFF;
-
-	if (!walks)
-		return;
-	(void) sd_event_source_get_enabled(walks->timer, &enabled);
-	if (enabled == SD_EVENT_OFF)
-		arm(walks, FIRST_EVENT_USEC);
+	if (walks && !timer_is_set(walks->timer))
+		timer_set_in(walks->timer, FIRST_EVENT_USEC);
 }

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/hash_table.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "mount/fault_watch.h"
 #include "mount/file_system_fault.h"
 #include "status/status.h"
@@ -287,15 +288,8 @@ static bool needs_periodic(const struct known *known)
 
 static void set_periodic(struct volume_faults *faults)
 {
-	uint64_t usec = faults->with.check_usec;
-	int enabled = SD_EVENT_OFF;
-
-	if (usec == 0 || sd_event_source_get_enabled(faults->periodic, &enabled) < 0 ||
-	    enabled != SD_EVENT_OFF)
-		return;
-	if (sd_event_source_set_time_relative(faults->periodic, usec) < 0 ||
-	    sd_event_source_set_enabled(faults->periodic, SD_EVENT_ONESHOT) < 0)
-		log_message(LOG_ERR, "file systems are no longer checked for errors");
+	if (faults->with.check_usec > 0 && !timer_is_set(faults->periodic))
+		timer_set_in(faults->periodic, faults->with.check_usec);
 }
 
 /* The next that have not had their turn in this round. Return: how many. */
@@ -369,11 +363,7 @@ static void on_check_done(struct worker_job *job)
 
 static void set_timer(struct volume_faults *faults)
 {
-	uint64_t usec = (uint64_t) FIRST_CHECK_USEC << 2 * faults->checks;
-
-	if (sd_event_source_set_time_relative(faults->timer, usec) < 0 ||
-	    sd_event_source_set_enabled(faults->timer, SD_EVENT_ONESHOT) < 0)
-		log_message(LOG_ERR, "cannot recheck reported file system errors");
+	timer_set_in(faults->timer, (uint64_t) FIRST_CHECK_USEC << 2 * faults->checks);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -492,15 +482,6 @@ void volume_faults_print_metrics(const struct volume_faults *faults, FILE *file)
 
 /* ---- start and stop ---- */
 
-static int add_timer(struct volume_faults *faults, sd_event_time_handler_t fired,
-		     sd_event_source **ret)
-{
-	int r = sd_event_add_time_relative(faults->with.reporter->event, ret, CLOCK_MONOTONIC,
-					   UINT64_MAX / 2, 0, fired, faults);
-
-	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
-}
-
 int volume_faults_new(const struct volume_faults_options *options, struct volume_faults **ret)
 {
 	struct volume_faults *faults = calloc(1, sizeof(*faults));
@@ -516,8 +497,8 @@ int volume_faults_new(const struct volume_faults_options *options, struct volume
 	if (!faults)
 		return -ENOMEM;
 	faults->with = *options;
-	if (add_timer(faults, on_timer, &faults->timer) < 0 ||
-	    add_timer(faults, on_periodic, &faults->periodic) < 0) {
+	if (timer_new(options->reporter->event, 0, on_timer, faults, &faults->timer) < 0 ||
+	    timer_new(options->reporter->event, 0, on_periodic, faults, &faults->periodic) < 0) {
 		(void) volume_faults_free(faults);
 		return -ENOMEM;
 	}

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 #include <string.h>
 
@@ -125,22 +126,12 @@ void refusals_accepted(struct refusals *refusals, const struct remote_peer *id,
 
 /* ---- lines ---- */
 
-static void begin_minute(struct refusals *refusals)
-{
-	int enabled = SD_EVENT_OFF;
-
-	(void) sd_event_source_get_enabled(refusals->minute, &enabled);
-	if (enabled != SD_EVENT_OFF)
-		return;
-	(void) sd_event_source_set_time(refusals->minute, monotonic_usec() + WINDOW_USEC);
-	(void) sd_event_source_set_enabled(refusals->minute, SD_EVENT_ONESHOT);
-}
-
 bool refusals_log(struct refusals *refusals, const struct remote_peer *id, uint64_t now_usec)
 {
 	struct peer *peer = enter(refusals, id, now_usec);
 
-	begin_minute(refusals);
+	if (!timer_is_set(refusals->minute))
+		timer_set_in(refusals->minute, WINDOW_USEC);
 	if (peer->lines == API_REFUSAL_LINES_OF_PEER_MAX ||
 	    refusals->lines == API_REFUSAL_LINES_MAX) {
 		peer->unlogged++;
@@ -184,12 +175,8 @@ int refusals_new(sd_event *event, struct refusals **ret)
 
 	if (!refusals)
 		return -ENOMEM;
-	r = sd_event_add_time(event, &refusals->minute, CLOCK_MONOTONIC, UINT64_MAX, 0, on_minute,
-			      refusals);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(refusals->minute, SD_EVENT_OFF);
+	r = timer_new(event, 0, on_minute, refusals, &refusals->minute);
 	if (r < 0) {
-		(void) sd_event_source_disable_unref(refusals->minute);
 		free(refusals);
 		return r;
 	}

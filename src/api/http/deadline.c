@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <sys/socket.h>
@@ -26,8 +27,7 @@ static void arm(struct deadlines *deadlines, uint64_t until_usec)
 	if (until_usec >= deadlines->armed_usec)
 		return; /* it looks again when it fires */
 	deadlines->armed_usec = until_usec;
-	(void) sd_event_source_set_time(deadlines->timer, until_usec);
-	(void) sd_event_source_set_enabled(deadlines->timer, SD_EVENT_ONESHOT);
+	timer_set(deadlines->timer, until_usec);
 }
 
 void deadline_init(struct deadline *deadline, int fd)
@@ -90,10 +90,7 @@ int deadlines_new(sd_event *event, const uint64_t length_usec[static DEADLINE_PH
 	for (int phase = 0; phase < DEADLINE_PHASES; phase++)
 		deadlines->length_usec[phase] = length_usec[phase];
 	deadlines->armed_usec = UINT64_MAX;
-	r = sd_event_add_time(event, &deadlines->timer, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_USEC,
-			      on_timer, deadlines);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(deadlines->timer, SD_EVENT_OFF);
+	r = timer_new(event, ACCURACY_USEC, on_timer, deadlines, &deadlines->timer);
 	if (r < 0) {
 		(void) deadlines_free(deadlines);
 		return r;

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <netinet/in.h>
@@ -44,8 +45,7 @@ static void arm_timer(struct listener *listener)
 		(void) sd_event_source_set_enabled(listener->again, SD_EVENT_ONESHOT);
 		return;
 	}
-	(void) sd_event_source_set_time(listener->timer, monotonic_usec() + msec * USEC_PER_MSEC);
-	(void) sd_event_source_set_enabled(listener->timer, SD_EVENT_ONESHOT);
+	timer_set_in(listener->timer, msec * USEC_PER_MSEC);
 }
 
 static unsigned int connection_count(const struct listener *listener)
@@ -348,10 +348,7 @@ static int add_sources(struct listener *listener, struct failure *reterr)
 		return failed_plain(reterr, -ENOMEM, "the HTTP server has no epoll descriptor");
 	r = sd_event_add_io(event, &listener->ready, info->epoll_fd, EPOLLIN, on_ready, listener);
 	if (r >= 0)
-		r = sd_event_add_time(event, &listener->timer, CLOCK_MONOTONIC, UINT64_MAX, 0,
-				      on_timer, listener);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(listener->timer, SD_EVENT_OFF);
+		r = timer_new(event, 0, on_timer, listener, &listener->timer);
 	if (r >= 0)
 		r = sd_event_add_defer(event, &listener->again, on_again, listener);
 	if (r >= 0)

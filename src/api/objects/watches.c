@@ -5,6 +5,7 @@
 #include "api/objects/watches.h"
 
 #include "base/clock.h"
+#include "base/timer.h"
 #include "object/json/json.h"
 
 #include <assert.h>
@@ -35,10 +36,7 @@ int watches_new(sd_event *event, size_t most, struct watches **ret)
 	watches->most = most;
 	watches->armed_usec = UINT64_MAX;
 	/* A second more or less: wake-ups of others are used where there are any. */
-	r = sd_event_add_time(event, &watches->timer, CLOCK_MONOTONIC, UINT64_MAX, USEC_PER_SEC,
-			      on_timer, watches);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(watches->timer, SD_EVENT_OFF);
+	r = timer_new(event, USEC_PER_SEC, on_timer, watches, &watches->timer);
 	if (r < 0) {
 		(void) watches_free(watches);
 		return r;
@@ -65,8 +63,7 @@ static void arm(struct watches *watches, uint64_t usec)
 		(void) sd_event_source_set_enabled(watches->timer, SD_EVENT_OFF);
 		return;
 	}
-	(void) sd_event_source_set_time(watches->timer, usec);
-	(void) sd_event_source_set_enabled(watches->timer, SD_EVENT_ONESHOT);
+	timer_set(watches->timer, usec);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)

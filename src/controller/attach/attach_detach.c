@@ -5,6 +5,7 @@
 #include "controller/attach/attach_detach_internal.h"
 
 #include "base/log.h"
+#include "base/timer.h"
 #include "object/kinds/volume_attachment.h"
 
 #include <assert.h>
@@ -39,20 +40,18 @@ void attach_resync_at(struct attach_detach *controller, uint64_t usec)
 	if (controller->deadline_usec && controller->deadline_usec <= usec)
 		return;
 	controller->deadline_usec = usec;
-	(void) sd_event_source_set_time(controller->deadline, usec);
-	(void) sd_event_source_set_enabled(controller->deadline, SD_EVENT_ONESHOT);
+	timer_set(controller->deadline, usec);
 }
 
 static int make_timer(void *userdata)
 {
 	struct attach_detach *controller = userdata;
-	int r = sd_event_add_time(controller->options.common.event, &controller->deadline,
-				  CLOCK_MONOTONIC, UINT64_MAX, 1, on_deadline, controller);
+	int r = timer_new(controller->options.common.event, 1, on_deadline, controller,
+			  &controller->deadline);
 
-	if (r >= 0)
-		r = sd_event_source_set_priority(controller->deadline,
-						 controller->options.common.priority);
-	return r < 0 ? r : sd_event_source_set_enabled(controller->deadline, SD_EVENT_OFF);
+	return r < 0 ? r
+		     : sd_event_source_set_priority(controller->deadline,
+						    controller->options.common.priority);
 }
 
 /* ---- watching ---- */

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "controller/csi/csi_capacity_rule.h"
 #include "controller/csi/csi_controller.h"
 #include "controller/csi/csi_secret.h"
@@ -91,12 +92,8 @@ static struct capacity_item *item_of_claim(struct csi_capacity *capacity,
 /* At most once in a minute, and at once when the last time was longer ago. */
 static void walk_later(struct csi_capacity *capacity)
 {
-	int enabled = SD_EVENT_OFF;
-
-	if (sd_event_source_get_enabled(capacity->timer, &enabled) < 0 || enabled != SD_EVENT_OFF)
-		return;
-	(void) sd_event_source_set_time(capacity->timer, capacity->walked_usec + OLD_USEC);
-	(void) sd_event_source_set_enabled(capacity->timer, SD_EVENT_ONESHOT);
+	if (!timer_is_set(capacity->timer))
+		timer_set(capacity->timer, capacity->walked_usec + OLD_USEC);
 }
 
 static int age(const struct object *claim, void *userdata)
@@ -345,12 +342,10 @@ static int open_timer(void *userdata)
 {
 	struct csi_capacity *capacity = userdata;
 	const struct csi_controller_options *options = &capacity->options;
-	int r = sd_event_add_time(options->common.event, &capacity->timer, CLOCK_MONOTONIC,
-				  UINT64_MAX, USEC_PER_SEC, on_timer, capacity);
+	int r = timer_new(options->common.event, USEC_PER_SEC, on_timer, capacity,
+			  &capacity->timer);
 
 	capacity->walked_usec = monotonic_usec();
-	if (r >= 0)
-		r = sd_event_source_set_enabled(capacity->timer, SD_EVENT_OFF);
 	return r < 0 ? r : sd_event_source_set_priority(capacity->timer, options->common.priority);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -102,12 +103,6 @@ static struct job *job_new(enum job_kind kind, const struct csi_node_entry *entr
 	return job;
 }
 
-static void sync_later(struct csi_node *csi_node, uint64_t delay_usec)
-{
-	(void) sd_event_source_set_time(csi_node->timer, monotonic_usec() + delay_usec);
-	(void) sd_event_source_set_enabled(csi_node->timer, SD_EVENT_ONESHOT);
-}
-
 static void forget_kept(struct csi_node *csi_node, const char *driver)
 {
 	struct job *job, *next;
@@ -138,7 +133,7 @@ static void end_job(struct csi_node *csi_node, int error, const struct failure *
 	if (job->kind == JOB_INSTALL && error == 0)
 		keep(csi_node, job);
 	if (csi_node->jobs)
-		sync_later(csi_node, 0);
+		timer_set_in(csi_node->timer, 0);
 	if (job->done)
 		job->done(job->userdata, error, why);
 	else if (error < 0)
@@ -162,7 +157,7 @@ static void drop_first(struct csi_node *csi_node)
 
 	DL_DELETE(csi_node->jobs, job);
 	(void) job_free(job);
-	sync_later(csi_node, 0);
+	timer_set_in(csi_node->timer, 0);
 }
 
 /* Later, a few times: who wrote in between is done soon. A tenth more or less keeps two apart. */
@@ -184,7 +179,7 @@ static void end_or_retry(struct csi_node *csi_node, int error, const struct fail
 	}
 	for (unsigned int i = 1; i < job->failures; i++)
 		delay_usec *= is_first ? FACTOR_FIRST : FACTOR;
-	sync_later(csi_node, delay_usec + delay_usec / 10 * (monotonic_usec() % 11) / 10);
+	timer_set_in(csi_node->timer, delay_usec + delay_usec / 10 * (monotonic_usec() % 11) / 10);
 }
 
 /* ---- writes ---- */
@@ -200,7 +195,7 @@ static void on_written(void *userdata, int error, const struct object *result,
 	else if (error < 0)
 		end_or_retry(csi_node, error, why);
 	else
-		sync_later(csi_node, 0);
+		timer_set_in(csi_node->timer, 0);
 }
 
 /* 1 changed, 0 nothing to change, negative errno. Called again with a newer object. */
@@ -364,7 +359,7 @@ static int add_job(struct csi_node *csi_node, struct job *job, csi_node_done_fn 
 	job->userdata = userdata;
 	DL_APPEND(csi_node->jobs, job);
 	if (job == csi_node->jobs)
-		sync_later(csi_node, 0);
+		timer_set_in(csi_node->timer, 0);
 	else if (gives_way(csi_node))
 		drop_first(csi_node);
 	return 0;
@@ -449,10 +444,7 @@ int csi_node_new(sd_event *event, struct store *store, const char *node_name, st
 	csi_node->event = event;
 	csi_node->store = store;
 	csi_node->node_name = node_name;
-	r = sd_event_add_time(event, &csi_node->timer, CLOCK_MONOTONIC, 0, USEC_PER_MSEC, on_timer,
-			      csi_node);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(csi_node->timer, SD_EVENT_OFF);
+	r = timer_new(event, USEC_PER_MSEC, on_timer, csi_node, &csi_node->timer);
 	if (r >= 0)
 		r = watch(csi_node);
 	(void) note_node(csi_node);

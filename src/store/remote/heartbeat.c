@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -20,15 +21,9 @@ struct heartbeat {
 	bool is_over; /* the server did not answer */
 };
 
-static void wait_until(struct heartbeat *heartbeat, uint64_t usec)
-{
-	(void) sd_event_source_set_time(heartbeat->timer, usec);
-	(void) sd_event_source_set_enabled(heartbeat->timer, SD_EVENT_ONESHOT);
-}
-
 static void wait_again(struct heartbeat *heartbeat)
 {
-	wait_until(heartbeat, monotonic_usec() + heartbeat->silent_msec * USEC_PER_MSEC);
+	timer_set_in(heartbeat->timer, heartbeat->silent_msec * USEC_PER_MSEC);
 }
 
 /* What came meanwhile on another connection shows that the server is there. */
@@ -40,7 +35,7 @@ static void answered(void *userdata, const struct http_answer *answer)
 	heartbeat->is_over = answer->error == -ETIMEDOUT &&
 			     http_client_received_usec(heartbeat->client) < heartbeat->asked_usec;
 	if (heartbeat->is_over)
-		wait_until(heartbeat, 0); /* not from here */
+		timer_set(heartbeat->timer, 0); /* not from here */
 	else
 		wait_again(heartbeat);
 }
@@ -80,7 +75,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	if (http_client_call_count(heartbeat->client) == 0)
 		wait_again(heartbeat);
 	else if (monotonic_usec() < due_usec)
-		wait_until(heartbeat, due_usec);
+		timer_set(heartbeat->timer, due_usec);
 	else
 		send_ping(heartbeat);
 	return 0;

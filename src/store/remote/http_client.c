@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,9 +71,8 @@ static int timer_changed(CURLM *multi, long msec, void *userdata)
 
 	if (msec < 0)
 		return sd_event_source_set_enabled(client->timer, SD_EVENT_OFF) < 0 ? -1 : 0;
-	if (sd_event_source_set_time_relative(client->timer, (uint64_t) msec * 1000) < 0)
-		return -1;
-	return sd_event_source_set_enabled(client->timer, SD_EVENT_ONESHOT) < 0 ? -1 : 0;
+	timer_set_in(client->timer, (uint64_t) msec * USEC_PER_MSEC);
+	return 0;
 }
 
 /* ---- bytes ---- */
@@ -390,10 +390,7 @@ static int join_loop(struct http_client *client)
 {
 	int r;
 
-	r = sd_event_add_time_relative(client->event, &client->timer, CLOCK_MONOTONIC, 0,
-				       TIMER_ACCURACY_USEC, timer_elapsed, client);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(client->timer, SD_EVENT_OFF);
+	r = timer_new(client->event, TIMER_ACCURACY_USEC, timer_elapsed, client, &client->timer);
 	if (r < 0)
 		return r;
 	(void) sd_event_source_set_description(client->timer, "kube-apiserver-timer");

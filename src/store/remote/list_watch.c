@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timer.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -61,8 +62,7 @@ static void wait_at_least(struct list_watch *list_watch, unsigned int seconds)
 	list_watch->pause_msec = list_watch->pause_msec * 2 < LIST_WATCH_PAUSE_MAX_MSEC
 					 ? list_watch->pause_msec * 2
 					 : LIST_WATCH_PAUSE_MAX_MSEC;
-	(void) sd_event_source_set_time_relative(list_watch->timer, usec);
-	(void) sd_event_source_set_enabled(list_watch->timer, SD_EVENT_ONESHOT);
+	timer_set_in(list_watch->timer, usec);
 }
 
 static void went_well(struct list_watch *list_watch)
@@ -437,9 +437,7 @@ static void call_next(struct list_watch *list_watch)
 		fail(list_watch, 0, &why);
 		wait_at_least(list_watch, 0);
 	} else if (list_watch->kind == CALL_INITIAL) {
-		(void) sd_event_source_set_time_relative(list_watch->timer,
-							 LIST_WATCH_LIST_SECONDS * USEC_PER_SEC);
-		(void) sd_event_source_set_enabled(list_watch->timer, SD_EVENT_ONESHOT);
+		timer_set_in(list_watch->timer, LIST_WATCH_LIST_SECONDS * USEC_PER_SEC);
 	}
 }
 
