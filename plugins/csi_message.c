@@ -49,58 +49,18 @@ static int no_memory(struct csi_caller *caller, const struct csi_stage_end *end)
 	return failed(&end->report->failure, -ENOMEM, "cannot call driver '%s'", caller->driver);
 }
 
-/* Contexts and secrets of a stage or publish: each message has types of its own for them. */
-struct map_member {
-	const ProtobufCMessageDescriptor *entry;
-	size_t *count;
-	void *entries;
-};
-enum { MAP_PUBLISH_CONTEXT, MAP_SECRETS, MAP_VOLUME_CONTEXT, MAPS };
-struct filled_maps {
-	struct csi_map_fields fields[MAPS];
-};
-
-static void filled_maps_done(struct filled_maps *maps)
-{
-	for (size_t i = 0; i < MAPS; i++)
-		csi_map_fields_done(&maps->fields[i]);
-}
-
-static int fill_maps(const struct csi_contexts *contexts, const struct map_member members[MAPS],
-		     struct filled_maps *ret)
-{
-	const struct csi_map *maps[MAPS] = {
-		[MAP_PUBLISH_CONTEXT] = &contexts->publish,
-		[MAP_SECRETS] = &contexts->secrets,
-		[MAP_VOLUME_CONTEXT] = &contexts->volume,
-	};
-	int r = 0;
-
-	for (size_t i = 0; i < MAPS && r == 0; i++)
-		r = csi_map_fill(maps[i], members[i].entry, &ret->fields[i], members[i].count,
-				 members[i].entries);
-	return r;
-}
-
-#define MAP_MEMBER(message, type, name)                                                            \
-	{                                                                                          \
-		&csi__v1__node_##type##_volume_request__##name##_entry__descriptor,                \
-			&(message).n_##name, &(message).name                                       \
-	}
-#define MAP_MEMBERS(message, type)                                                                 \
-	{                                                                                          \
-		[MAP_PUBLISH_CONTEXT] = MAP_MEMBER(message, type, publish_context),                \
-		[MAP_SECRETS] = MAP_MEMBER(message, type, secrets),                                \
-		[MAP_VOLUME_CONTEXT] = MAP_MEMBER(message, type, volume_context),                  \
-	}
+/* Contexts and secrets of a stage or publish: each message has types of its own for them. Is there
+ * memory? */
+#define FILL_MAPS(contexts, message, request)                                                      \
+	(CSI_MAP_FILL(&(contexts)->publish, message, request, publish_context) == 0 &&             \
+	 CSI_MAP_FILL(&(contexts)->secrets, message, request, secrets) == 0 &&                     \
+	 CSI_MAP_FILL(&(contexts)->volume, message, request, volume_context) == 0)
 
 int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
-		   const struct csi_contexts *contexts, const char *staging_path,
+		   struct csi_contexts *contexts, const char *staging_path,
 		   const struct csi_stage_end *end)
 {
 	Csi__V1__NodeStageVolumeRequest message = CSI__V1__NODE_STAGE_VOLUME_REQUEST__INIT;
-	cleanup(filled_maps_done) struct filled_maps maps = { 0 };
-	const struct map_member members[] = MAP_MEMBERS(message, stage);
 	struct csi_use use;
 
 	assert(caller && volume && contexts && staging_path && end);
@@ -108,7 +68,7 @@ int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
 	message.volume_id = volume->handle;
 	message.staging_target_path = (char *) staging_path;
 	message.volume_capability = &use.use.capability;
-	if (fill_maps(contexts, members, &maps) < 0)
+	if (!FILL_MAPS(contexts, &message, node_stage_volume))
 		return no_memory(caller, end);
 	return csi_caller_call(caller, CSI_NODE_STAGE_VOLUME, &message.base, end, NULL, NULL);
 }
@@ -118,9 +78,7 @@ int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
 		     int (*then)(void *data, const ProtobufCMessage *reply), void *data)
 {
 	Csi__V1__NodePublishVolumeRequest message = CSI__V1__NODE_PUBLISH_VOLUME_REQUEST__INIT;
-	cleanup(filled_maps_done) struct filled_maps maps = { 0 };
-	const struct map_member members[] = MAP_MEMBERS(message, publish);
-	const struct csi_contexts *contexts = request->contexts;
+	struct csi_contexts *contexts = request->contexts;
 	struct csi_use use;
 
 	assert(caller && volume && contexts && request->staging_path && end);
@@ -130,7 +88,7 @@ int csi_call_publish(struct csi_caller *caller, const struct csi_volume *volume,
 	message.target_path = (char *) request->target_path;
 	message.volume_capability = &use.use.capability;
 	message.readonly = volume->read_only;
-	if (fill_maps(contexts, members, &maps) < 0)
+	if (!FILL_MAPS(contexts, &message, node_publish_volume))
 		return no_memory(caller, end);
 	return csi_caller_call(caller, CSI_NODE_PUBLISH_VOLUME, &message.base, end, then, data);
 }
@@ -140,7 +98,6 @@ int csi_call_expand(struct csi_caller *caller, const struct csi_volume *volume,
 {
 	Csi__V1__NodeExpandVolumeRequest message = CSI__V1__NODE_EXPAND_VOLUME_REQUEST__INIT;
 	Csi__V1__CapacityRange range = CSI__V1__CAPACITY_RANGE__INIT;
-	cleanup(csi_map_fields_done) struct csi_map_fields secrets = { 0 };
 	struct csi_use use;
 
 	assert(caller && volume->expand_bytes > 0 && request->contexts);
@@ -152,9 +109,8 @@ int csi_call_expand(struct csi_caller *caller, const struct csi_volume *volume,
 	if (caller->capabilities & CSI_CAN(STAGE_UNSTAGE_VOLUME))
 		message.staging_target_path = (char *) request->staging_path;
 	message.volume_capability = &use.use.capability;
-	if (csi_map_fill(&request->contexts->expand_secrets,
-			 &csi__v1__node_expand_volume_request__secrets_entry__descriptor, &secrets,
-			 &message.n_secrets, &message.secrets) < 0)
+	if (CSI_MAP_FILL(&request->contexts->expand_secrets, &message, node_expand_volume,
+			 secrets) < 0)
 		return failed(&caller->report->failure, -ENOMEM, "cannot call driver '%s'",
 			      caller->driver);
 	return csi_caller_call(caller, CSI_NODE_EXPAND_VOLUME, &message.base, NULL, NULL, NULL);

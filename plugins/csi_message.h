@@ -35,10 +35,10 @@ int csi_contexts_gather(struct csi_contexts *contexts, const struct csi_volume *
 
 /* Paths are absolute. All as csi_caller_call(). */
 int csi_call_stage(struct csi_caller *caller, const struct csi_volume *volume,
-		   const struct csi_contexts *contexts, const char *staging_path,
+		   struct csi_contexts *contexts, const char *staging_path,
 		   const struct csi_stage_end *end);
 struct csi_publish {
-	const struct csi_contexts *contexts;
+	struct csi_contexts *contexts;
 	const char *staging_path; /* "" none */
 	const char *target_path;
 };

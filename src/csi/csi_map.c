@@ -57,10 +57,11 @@ void csi_map_done(struct csi_map *map)
 		wipe(map->pairs[i].value);
 	}
 	free(map->pairs);
+	free(map->pointers);
 	*map = (struct csi_map){ .pairs = NULL };
 }
 
-static struct csi_pair *find(const struct csi_map *map, const char *key)
+static struct csi_map_entry *find(const struct csi_map *map, const char *key)
 {
 	for (size_t i = 0; i < map->count; i++)
 		if (strcmp(map->pairs[i].key, key) == 0)
@@ -70,18 +71,18 @@ static struct csi_pair *find(const struct csi_map *map, const char *key)
 
 static int append(struct csi_map *map, char *key, char *value)
 {
-	struct csi_pair *grown = reallocarray(map->pairs, map->count + 1, sizeof(*map->pairs));
+	struct csi_map_entry *grown = reallocarray(map->pairs, map->count + 1, sizeof(*map->pairs));
 
 	if (!grown)
 		return -ENOMEM;
 	map->pairs = grown;
-	map->pairs[map->count++] = (struct csi_pair){ key, value };
+	map->pairs[map->count++] = (struct csi_map_entry){ .key = key, .value = value };
 	return 0;
 }
 
 int csi_map_set(struct csi_map *map, const char *key, const char *value)
 {
-	struct csi_pair *known;
+	struct csi_map_entry *known;
 	char *copy, *name;
 
 	assert(map && key && value);
@@ -147,35 +148,21 @@ int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct 
 	return r < 0 ? failed(reterr, r, "cannot read a secret") : 0;
 }
 
-int csi_map_fill(const struct csi_map *map, const ProtobufCMessageDescriptor *entry,
-		 struct csi_map_fields *fields, size_t *ret_count, void *ret_entries)
+int csi_map_fill(struct csi_map *map, const ProtobufCMessageDescriptor *entry, size_t *ret_count,
+		 void *ret_entries)
 {
-	assert(map && entry && fields && ret_count && ret_entries);
+	assert(map && entry && ret_count && ret_entries);
 	assert(entry->sizeof_message == sizeof(struct csi_map_entry));
 
-	*fields = (struct csi_map_fields){
-		.entries = calloc(map->count + 1, sizeof(*fields->entries)),
-		.pointers = calloc(map->count + 1, sizeof(struct csi_map_entry *)),
-	};
-	if (!fields->entries || !fields->pointers) {
-		csi_map_fields_done(fields);
+	free(map->pointers);
+	map->pointers = calloc(map->count + 1, sizeof(struct csi_map_entry *));
+	if (!map->pointers)
 		return -ENOMEM;
-	}
 	for (size_t i = 0; i < map->count; i++) {
-		protobuf_c_message_init(entry, &fields->entries[i]);
-		fields->entries[i].key = map->pairs[i].key;
-		fields->entries[i].value = map->pairs[i].value;
-		fields->pointers[i] = &fields->entries[i];
+		map->pairs[i].base = (ProtobufCMessage) PROTOBUF_C_MESSAGE_INIT(entry);
+		map->pointers[i] = &map->pairs[i];
 	}
 	*ret_count = map->count;
-	memcpy(ret_entries, &fields->pointers, sizeof(fields->pointers));
+	memcpy(ret_entries, &map->pointers, sizeof(map->pointers));
 	return 0;
-}
-
-void csi_map_fields_done(struct csi_map_fields *fields)
-{
-	assert(fields);
-	free(fields->entries);
-	free(fields->pointers);
-	*fields = (struct csi_map_fields){ .entries = NULL };
 }

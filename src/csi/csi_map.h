@@ -10,11 +10,15 @@
 #include "csi/csi.pb-c.h"
 #include "object/object.h"
 
+/* The schema of Csi__V1__NodeStageVolumeRequest__SecretsEntry and its kin. */
+struct csi_map_entry {
+	ProtobufCMessage base; /* of the message that was filled last */
+	char *key, *value;
+};
+
 /* Zeroed: empty. Owns its strings. */
 struct csi_map {
-	struct csi_pair {
-		char *key, *value;
-	} * pairs;
+	struct csi_map_entry *pairs, **pointers; /* the second as messages have it */
 	size_t count;
 };
 
@@ -29,28 +33,16 @@ int csi_map_add_parameters(struct csi_map *map, const struct cJSON *class, const
 int csi_map_add_secret(struct csi_map *map, const struct object *secret, struct failure *reterr);
 void csi_map_done(struct csi_map *map);
 
-/* The schema of Csi__V1__NodeStageVolumeRequest__SecretsEntry and its kin. */
-struct csi_map_entry {
-	ProtobufCMessage base;
-	char *key, *value;
-};
-
-/* A map as a message has it; freed with csi_map_fields_done(), before the map. */
-struct csi_map_fields {
-	struct csi_map_entry *entries, **pointers;
-};
-
 /**
- * csi_map_fill - the member of a message
+ * csi_map_fill - the member of a message, which borrows the map until that changes or fills another
  * @entry:    the descriptor of its entries
  * @ret_count, @ret_entries: &message.n_secrets, &message.secrets
  *
  * Return: 0 or -ENOMEM.
  */
-int csi_map_fill(const struct csi_map *map, const ProtobufCMessageDescriptor *entry,
-		 struct csi_map_fields *fields, size_t *ret_count, void *ret_entries);
-void csi_map_fields_done(struct csi_map_fields *fields);
-/* Of a request as generated: CSI_MAP_FILL(&map, &fields, &message, delete_volume, secrets). */
-#define CSI_MAP_FILL(map, fields, message, request, member)                                        \
-	csi_map_fill(map, &csi__v1__##request##_request__##member##_entry__descriptor, fields,     \
+int csi_map_fill(struct csi_map *map, const ProtobufCMessageDescriptor *entry, size_t *ret_count,
+		 void *ret_entries);
+/* Of a request as generated: CSI_MAP_FILL(&map, &message, delete_volume, secrets). */
+#define CSI_MAP_FILL(map, message, request, member)                                                \
+	csi_map_fill(map, &csi__v1__##request##_request__##member##_entry__descriptor,             \
 		     &(message)->n_##member, &(message)->member)

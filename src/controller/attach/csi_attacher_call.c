@@ -106,8 +106,6 @@ int attacher_call_publish(struct attacher_item *item, const struct persistent_vo
 	Csi__V1__ControllerPublishVolumeRequest message =
 		CSI__V1__CONTROLLER_PUBLISH_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 }, context = { 0 };
-	cleanup(csi_map_fields_done) struct csi_map_fields secret_fields = { 0 },
-							   context_fields = { 0 };
 	const struct csi_source *source = volume->csi;
 	const struct csi_driver *driver =
 		csi_drivers_find(attacher_of(item)->options.drivers, source->driver);
@@ -133,11 +131,9 @@ int attacher_call_publish(struct attacher_item *item, const struct persistent_vo
 	if (r == 0)
 		r = csi_map_add_labels(&context, &source->attributes);
 	if (r == 0)
-		r = CSI_MAP_FILL(&secrets, &secret_fields, &message, controller_publish_volume,
-				 secrets);
+		r = CSI_MAP_FILL(&secrets, &message, controller_publish_volume, secrets);
 	if (r == 0)
-		r = CSI_MAP_FILL(&context, &context_fields, &message, controller_publish_volume,
-				 volume_context);
+		r = CSI_MAP_FILL(&context, &message, controller_publish_volume, volume_context);
 	if (r == -ENOMEM)
 		return failed(reterr, r, "cannot call driver '%s'", source->driver);
 	return r < 0 ? r : call(item, CSI_CONTROLLER_PUBLISH_VOLUME, &message.base, source, reterr);
@@ -149,7 +145,6 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 	Csi__V1__ControllerUnpublishVolumeRequest message =
 		CSI__V1__CONTROLLER_UNPUBLISH_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
-	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
 	int r = csi_controller_read_secret(attacher_of(item)->options.common.store,
 					   &volume->csi->controller_publish_secret, &secrets,
 					   reterr);
@@ -158,7 +153,7 @@ int attacher_call_unpublish(struct attacher_item *item, const struct persistent_
 	message.volume_id = (char *) volume->csi->volume_handle;
 	message.node_id = (char *) node_id;
 	if (r == 0)
-		r = CSI_MAP_FILL(&secrets, &fields, &message, controller_unpublish_volume, secrets);
+		r = CSI_MAP_FILL(&secrets, &message, controller_unpublish_volume, secrets);
 	if (r == -ENOMEM)
 		return failed(reterr, r, "cannot call driver '%s'", volume->csi->driver);
 	return r < 0 ? r

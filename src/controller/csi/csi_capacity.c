@@ -194,7 +194,6 @@ static int call(struct capacity_item *item, const struct csi_capacity_facts *fac
 	struct csi_capability use;
 	Csi__V1__VolumeCapability *uses[] = { &use.capability };
 	cleanup(csi_map_done) struct csi_map parameters = { 0 }, place = { 0 };
-	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 }, segments = { 0 };
 	const struct csi_call_request request = {
 		.driver = facts->driver->name,
 		.method = CSI_GET_CAPACITY,
@@ -212,9 +211,9 @@ static int call(struct capacity_item *item, const struct csi_capacity_facts *fac
 	if (r == 0)
 		r = read_place(facts->driver, &place);
 	if (r == 0)
-		r = CSI_MAP_FILL(&parameters, &fields, &message, get_capacity, parameters);
+		r = CSI_MAP_FILL(&parameters, &message, get_capacity, parameters);
 	if (r == 0)
-		r = csi_map_fill(&place, &csi__v1__topology__segments_entry__descriptor, &segments,
+		r = csi_map_fill(&place, &csi__v1__topology__segments_entry__descriptor,
 				 &topology.n_segments, &topology.segments);
 	message.accessible_topology = place.count > 0 ? &topology : NULL;
 	if (r < 0)

@@ -136,7 +136,6 @@ static int call(struct modify_item *item, const struct persistent_volume *volume
 	Csi__V1__ControllerModifyVolumeRequest message =
 		CSI__V1__CONTROLLER_MODIFY_VOLUME_REQUEST__INIT;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 }, parameters = { 0 };
-	cleanup(csi_map_fields_done) struct csi_map_fields secret_fields = { 0 }, fields = { 0 };
 	const struct csi_call_request request = {
 		.driver = volume->csi->driver,
 		.method = CSI_CONTROLLER_MODIFY_VOLUME,
@@ -154,10 +153,9 @@ static int call(struct modify_item *item, const struct persistent_volume *volume
 	message.volume_id = (char *) volume->csi->volume_handle;
 	r = tree ? csi_map_add_parameters(&parameters, tree, NULL) : -ENOMEM;
 	if (r == 0)
-		r = CSI_MAP_FILL(&secrets, &secret_fields, &message, controller_modify_volume,
-				 secrets);
+		r = CSI_MAP_FILL(&secrets, &message, controller_modify_volume, secrets);
 	if (r == 0)
-		r = CSI_MAP_FILL(&parameters, &fields, &message, controller_modify_volume,
+		r = CSI_MAP_FILL(&parameters, &message, controller_modify_volume,
 				 mutable_parameters);
 	if (r < 0)
 		return failed(reterr, r, "cannot call driver '%s'", request.driver);

@@ -185,7 +185,7 @@ static void on_created(void *userdata, const struct csi_reply *reply)
 static void create(struct provision_item *item, const struct object *claim)
 {
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
-	cleanup(csi_create_message_done) struct csi_create_message message = { 0 };
+	struct csi_create_message message;
 	const struct csi_call_request request = {
 		.driver = item->plan.driver,
 		.method = CSI_CREATE_VOLUME,

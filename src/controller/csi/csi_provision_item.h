@@ -78,7 +78,7 @@ void provision_call(struct provision_item *item, const struct csi_call_request *
 void provision_call_ended(struct provision_item *item);
 /* DeleteVolume. */
 void provision_call_delete(struct provision_item *item, const char *driver, const char *handle,
-			   const struct csi_map *secrets, csi_done_fn *done);
+			   struct csi_map *secrets, csi_done_fn *done);
 /* As csi_controller_read_secret(). */
 int provision_read_secret(const struct provision_item *item, const struct csi_secret_name *name,
 			  struct csi_map *ret, struct failure *reterr);
@@ -102,11 +102,8 @@ struct csi_create_message {
 	Csi__V1__TopologyRequirement requirement;
 	Csi__V1__Topology topology;
 	Csi__V1__Topology *topologies[1];
-	struct csi_map_fields parameters, mutable_parameters, secrets, segments;
 };
 
-/* @plan and @secrets: borrowed for as long as the message is used. @message is to be given to
- * csi_create_message_done(), also after a failure. Return: 0 or -ENOMEM. */
-int csi_create_message_fill(struct csi_create_message *message,
-			    const struct csi_provision_plan *plan, const struct csi_map *secrets);
-void csi_create_message_done(struct csi_create_message *message);
+/* @plan and @secrets: borrowed for as long as the message is used. Return: 0 or -ENOMEM. */
+int csi_create_message_fill(struct csi_create_message *message, struct csi_provision_plan *plan,
+			    struct csi_map *secrets);

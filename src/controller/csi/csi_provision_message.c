@@ -42,7 +42,7 @@ static void fill_content(struct csi_create_message *message, const struct csi_pr
 }
 
 /* One place, required and preferred. */
-static int fill_topology(struct csi_create_message *message, const struct csi_provision_plan *plan)
+static int fill_topology(struct csi_create_message *message, struct csi_provision_plan *plan)
 {
 	Csi__V1__TopologyRequirement *requirement = &message->requirement;
 
@@ -55,18 +55,17 @@ static int fill_topology(struct csi_create_message *message, const struct csi_pr
 	requirement->n_requisite = requirement->n_preferred = 1;
 	message->request.accessibility_requirements = requirement;
 	return csi_map_fill(&plan->segments, &csi__v1__topology__segments_entry__descriptor,
-			    &message->segments, &message->topology.n_segments,
-			    &message->topology.segments);
+			    &message->topology.n_segments, &message->topology.segments);
 }
 
-int csi_create_message_fill(struct csi_create_message *message,
-			    const struct csi_provision_plan *plan, const struct csi_map *secrets)
+int csi_create_message_fill(struct csi_create_message *message, struct csi_provision_plan *plan,
+			    struct csi_map *secrets)
 {
 	Csi__V1__CreateVolumeRequest *request = &message->request;
 	int r;
 
 	assert(plan->mode_count <= CSI_CAPABILITIES_MAX && plan->name[0]);
-	*message = (struct csi_create_message){ .parameters = { 0 } };
+	*message = (struct csi_create_message){ 0 };
 	csi__v1__create_volume_request__init(request);
 	csi__v1__capacity_range__init(&message->range);
 	request->name = (char *) plan->name;
@@ -74,20 +73,11 @@ int csi_create_message_fill(struct csi_create_message *message,
 	request->capacity_range = &message->range;
 	fill_capabilities(message, plan);
 	fill_content(message, plan);
-	r = CSI_MAP_FILL(&plan->parameters, &message->parameters, request, create_volume,
-			 parameters);
+	r = CSI_MAP_FILL(&plan->parameters, request, create_volume, parameters);
 	if (r == 0)
-		r = CSI_MAP_FILL(&plan->mutable_parameters, &message->mutable_parameters, request,
-				 create_volume, mutable_parameters);
+		r = CSI_MAP_FILL(&plan->mutable_parameters, request, create_volume,
+				 mutable_parameters);
 	if (r == 0)
-		r = CSI_MAP_FILL(secrets, &message->secrets, request, create_volume, secrets);
+		r = CSI_MAP_FILL(secrets, request, create_volume, secrets);
 	return r < 0 ? r : fill_topology(message, plan);
-}
-
-void csi_create_message_done(struct csi_create_message *message)
-{
-	csi_map_fields_done(&message->parameters);
-	csi_map_fields_done(&message->mutable_parameters);
-	csi_map_fields_done(&message->secrets);
-	csi_map_fields_done(&message->segments);
 }

@@ -111,10 +111,9 @@ void provision_call_ended(struct provision_item *item)
 }
 
 void provision_call_delete(struct provision_item *item, const char *driver, const char *handle,
-			   const struct csi_map *secrets, csi_done_fn *done)
+			   struct csi_map *secrets, csi_done_fn *done)
 {
 	Csi__V1__DeleteVolumeRequest message = CSI__V1__DELETE_VOLUME_REQUEST__INIT;
-	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
 	const struct csi_call_request request = {
 		.driver = driver,
 		.method = CSI_DELETE_VOLUME,
@@ -123,7 +122,7 @@ void provision_call_delete(struct provision_item *item, const char *driver, cons
 	};
 
 	message.volume_id = (char *) handle;
-	if (CSI_MAP_FILL(secrets, &fields, &message, delete_volume, secrets) < 0)
+	if (CSI_MAP_FILL(secrets, &message, delete_volume, secrets) < 0)
 		work_item_failed(&item->work);
 	else
 		provision_call(item, &request, NULL, "VolumeFailedDelete");

@@ -158,7 +158,6 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 	Csi__V1__CapacityRange range = CSI__V1__CAPACITY_RANGE__INIT;
 	struct csi_capability use;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
-	cleanup(csi_map_fields_done) struct csi_map_fields fields = { 0 };
 	const struct csi_call_request request = {
 		.driver = driver->name,
 		.method = CSI_CONTROLLER_EXPAND_VOLUME,
@@ -180,7 +179,7 @@ static int call(struct resize_item *item, const struct persistent_volume *volume
 	message.capacity_range = &range;
 	message.volume_capability = &use.capability;
 	if (r == 0)
-		r = CSI_MAP_FILL(&secrets, &fields, &message, controller_expand_volume, secrets);
+		r = CSI_MAP_FILL(&secrets, &message, controller_expand_volume, secrets);
 	return r < 0 ? r
 		     : csi_drivers_call(resizer_of(item)->options.drivers, &request,
 					&item->base.call, reterr);

@@ -209,13 +209,10 @@ static int on_deferred(sd_event_source *source, void *userdata)
 
 struct request_maps {
 	struct csi_map secrets, parameters;
-	struct csi_map_fields secret_fields, parameter_fields;
 };
 
 static void request_maps_done(struct request_maps *maps)
 {
-	csi_map_fields_done(&maps->secret_fields);
-	csi_map_fields_done(&maps->parameter_fields);
 	csi_map_done(&maps->secrets);
 	csi_map_done(&maps->parameters);
 }
@@ -257,11 +254,9 @@ static int send_take(struct snapshot_call *call, const struct snapshot_order *or
 	int r = read_parameters(order->class, maps);
 
 	if (r == 0)
-		r = CSI_MAP_FILL(&maps->parameters, &maps->parameter_fields, &request,
-				 create_snapshot, parameters);
+		r = CSI_MAP_FILL(&maps->parameters, &request, create_snapshot, parameters);
 	if (r == 0)
-		r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, create_snapshot,
-				 secrets);
+		r = CSI_MAP_FILL(&maps->secrets, &request, create_snapshot, secrets);
 	if (r < 0)
 		return failed(reterr, r, "cannot request a snapshot");
 	request.name = (char *) snapshot_name(order->content, name);
@@ -273,8 +268,7 @@ static int send_remove(struct snapshot_call *call, const struct snapshot_order *
 		       struct request_maps *maps, struct failure *reterr)
 {
 	Csi__V1__DeleteSnapshotRequest request = CSI__V1__DELETE_SNAPSHOT_REQUEST__INIT;
-	int r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, delete_snapshot,
-			     secrets);
+	int r = CSI_MAP_FILL(&maps->secrets, &request, delete_snapshot, secrets);
 
 	if (r < 0)
 		return failed(reterr, r, "cannot request the deletion of a snapshot");
@@ -286,8 +280,7 @@ static int send_query(struct snapshot_call *call, const struct snapshot_order *o
 		      struct request_maps *maps, struct failure *reterr)
 {
 	Csi__V1__ListSnapshotsRequest request = CSI__V1__LIST_SNAPSHOTS_REQUEST__INIT;
-	int r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request, list_snapshots,
-			     secrets);
+	int r = CSI_MAP_FILL(&maps->secrets, &request, list_snapshots, secrets);
 
 	if (r < 0)
 		return failed(reterr, r, "cannot request a snapshot");
@@ -316,11 +309,10 @@ static int send_group_take(struct snapshot_call *call, const struct snapshot_ord
 	int r = handles ? read_parameters(order->class, maps) : -ENOMEM;
 
 	if (r == 0)
-		r = CSI_MAP_FILL(&maps->parameters, &maps->parameter_fields, &request,
-				 create_volume_group_snapshot, parameters);
+		r = CSI_MAP_FILL(&maps->parameters, &request, create_volume_group_snapshot,
+				 parameters);
 	if (r == 0)
-		r = CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request,
-				 create_volume_group_snapshot, secrets);
+		r = CSI_MAP_FILL(&maps->secrets, &request, create_volume_group_snapshot, secrets);
 	if (r < 0)
 		return failed(reterr, r, "cannot request a group snapshot");
 	request.name = (char *) snapshot_name(order->content, name);
@@ -336,8 +328,8 @@ static int send_group_remove(struct snapshot_call *call, const struct snapshot_o
 	Csi__V1__DeleteVolumeGroupSnapshotRequest request =
 		CSI__V1__DELETE_VOLUME_GROUP_SNAPSHOT_REQUEST__INIT;
 	cleanup_free char **handles = handles_of(order->content, false);
-	int r = handles ? CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request,
-				       delete_volume_group_snapshot, secrets)
+	int r = handles ? CSI_MAP_FILL(&maps->secrets, &request, delete_volume_group_snapshot,
+				       secrets)
 			: -ENOMEM;
 
 	if (r < 0)
@@ -355,8 +347,7 @@ static int send_group_query(struct snapshot_call *call, const struct snapshot_or
 	Csi__V1__GetVolumeGroupSnapshotRequest request =
 		CSI__V1__GET_VOLUME_GROUP_SNAPSHOT_REQUEST__INIT;
 	cleanup_free char **handles = handles_of(order->content, false);
-	int r = handles ? CSI_MAP_FILL(&maps->secrets, &maps->secret_fields, &request,
-				       get_volume_group_snapshot, secrets)
+	int r = handles ? CSI_MAP_FILL(&maps->secrets, &request, get_volume_group_snapshot, secrets)
 			: -ENOMEM;
 
 	if (r < 0)

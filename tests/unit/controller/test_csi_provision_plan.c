@@ -72,7 +72,7 @@ static int make(void)
 /* The request as JSON. */
 static char *request_text(void)
 {
-	cleanup(csi_create_message_done) struct csi_create_message message = { 0 };
+	struct csi_create_message message;
 	cleanup(csi_map_done) struct csi_map secrets = { 0 };
 	cleanup_json struct cJSON *tree = NULL;
 
