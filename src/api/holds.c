@@ -25,32 +25,6 @@ static void reply_hold(struct exchange *exchange, const char *uid, const char *i
 	reply_tree(exchange, 201, item ? json_copy(item) : NULL);
 }
 
-static enum api_refusal refusal_of(int error)
-{
-	static const struct {
-		int error;
-		enum api_refusal refusal;
-	} rows[] = {
-		{ -ESTALE, API_CONFLICT },  { -EINVAL, API_INVALID },   { -ESRCH, API_INVALID },
-		{ -ENOENT, API_NOT_FOUND }, { -EDQUOT, API_FORBIDDEN },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].error == error)
-			return rows[i].refusal;
-	return API_INTERNAL_ERROR;
-}
-
-static void refuse(struct exchange *exchange, const struct named_pod *pod, int error,
-		   const struct failure *why)
-{
-	const struct reply_details details = { .row = kind_row(KIND_POD),
-					       .name = pod->name,
-					       .uid = pod->uid };
-
-	reply_refusal_about(exchange, refusal_of(error), &details, why->text);
-}
-
 /* Members of the body, and no others: a misspelt "pid" must not become a hold that never ends. */
 static int read_body(const struct cJSON *body, struct hold_request *ret, struct failure *reterr)
 {
@@ -95,7 +69,7 @@ static void add(struct exchange *exchange, const struct named_pod *pod, const st
 	}
 	r = agent_hold_add(exchange->agent, &request, id, &why);
 	if (r < 0)
-		refuse(exchange, pod, r, &why);
+		named_pod_failed(exchange, pod, r, &why);
 	else
 		reply_hold(exchange, pod->uid, id);
 }
@@ -148,13 +122,8 @@ void holds_delete(struct exchange *exchange)
 	}
 	r = agent_hold_remove(exchange->agent, pod.uid, path->segments[path->segment_count - 1],
 			      &why);
-	if (r < 0) {
-		refuse(exchange, &pod, r, &why);
-	} else {
-		const struct reply_details details = { .row = kind_row(KIND_POD),
-						       .name = pod.name,
-						       .uid = pod.uid };
-
-		reply_success(exchange, 200, &details, "the hold was released");
-	}
+	if (r < 0)
+		named_pod_failed(exchange, &pod, r, &why);
+	else
+		named_pod_done(exchange, 200, &pod, "the hold was released");
 }

@@ -42,40 +42,13 @@ static void call_abandon(void *work)
 	free(call);
 }
 
-/* ---- refusals ---- */
-
-static enum api_refusal refusal_of(int error)
+/* The question is refused for what it asks: a look-up for the pod failed, or the runtime's format
+ * cannot express it. */
+static void refuse(struct mounts_call *call, int error, const struct failure *why)
 {
-	static const struct {
-		int error;
-		enum api_refusal refusal;
-	} rows[] = {
-		{ -ENOENT, API_NOT_FOUND },
-		{ -ECANCELED, API_SERVICE_UNAVAILABLE },
-		{ -ENOBUFS, API_TOO_MANY_REQUESTS },
-		{ -ETIMEDOUT, API_TIMEOUT },
-		{ -EAGAIN, API_CONFLICT },    /* not mounted, or no longer */
-		{ -EIO, API_INVALID },        /* a look-up for the pod failed */
-		{ -EINVAL, API_INVALID },     /* or for what no container may have */
-		{ -EROFS, API_INVALID },      /* or for a directory that cannot be made */
-		{ -EOPNOTSUPP, API_INVALID }, /* or the runtime's format cannot express it */
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].error == error)
-			return rows[i].refusal;
-	return API_INTERNAL_ERROR;
-}
-
-static void refuse(struct exchange *exchange, const struct mounts_call *call, int error,
-		   const struct failure *why)
-{
-	const struct reply_details details = { .row = kind_row(KIND_POD),
-					       .name = call->pod.name,
-					       .uid = call->pod.uid };
-
-	reply_refusal_about(exchange, refusal_of(error), &details,
-			    why && why->text[0] ? why->text : strerror(-error));
+	if (error == -EIO || error == -EOPNOTSUPP)
+		error = -EINVAL;
+	named_pod_failed(call->exchange, &call->pod, error, why);
 }
 
 /* ---- the reply ---- */
@@ -101,34 +74,33 @@ static void reply_table(struct exchange *exchange, const struct container_plan *
 	reply_tree(exchange, 200, tree ? view_table(tree, &columns, realtime_usec()) : NULL);
 }
 
-static void reply_text(struct exchange *exchange, const struct mounts_call *call,
-		       const struct container_plan *plan)
+static void reply_text(struct mounts_call *call, const struct container_plan *plan)
 {
 	struct failure why;
 	char *text = NULL;
 	int r = container_format_print(call->format, plan, &text, &why);
 
 	if (r < 0)
-		refuse(exchange, call, r, &why);
+		refuse(call, r, &why);
 	else
-		reply_bytes(exchange, 200, "text/plain", text, strlen(text));
+		reply_bytes(call->exchange, 200, "text/plain", text, strlen(text));
 }
 
-static void reply_plan(struct exchange *exchange, const struct mounts_call *call,
-		       const struct container_plan *plan)
+static void reply_plan(struct mounts_call *call, const struct container_plan *plan)
 {
+	struct exchange *exchange = call->exchange;
 	const struct planned_container *one = NULL;
 	struct failure why;
 	int r = container_format_choose(call->format, plan, &one, &why);
 
 	if (r == -EOPNOTSUPP)
-		refuse(exchange, call, r, &why);
+		refuse(call, r, &why);
 	else if (r < 0)
 		reply_refusal(exchange, API_BAD_REQUEST, "container: %s", why.text);
 	else if (strcmp(call->format->name, "table") == 0)
 		reply_table(exchange, plan);
 	else if (call->format->words)
-		reply_text(exchange, call, plan);
+		reply_text(call, plan);
 	else
 		reply_tree(exchange, 200, call->format->tree(plan, one));
 }
@@ -139,12 +111,12 @@ static void on_planned(void *userdata, int error, const struct container_plan *p
 	struct mounts_call *call = userdata;
 
 	if (error < 0) {
-		refuse(call->exchange, call, error, why);
+		refuse(call, error, why);
 	} else {
 		struct container_plan known = *plan;
 
 		known.user_namespace = call->user_namespace;
-		reply_plan(call->exchange, call, &known);
+		reply_plan(call, &known);
 	}
 	free(call);
 }
@@ -172,7 +144,7 @@ static void begin_plan(struct mounts_call *call)
 	if (r == -ENOENT && *call->container)
 		(void) failed_plain(&why, r, "pod '%s/%s' has no container '%s'",
 				    call->pod.name_space, call->pod.name, call->container);
-	refuse(exchange, call, r, &why);
+	refuse(call, r, &why);
 	free(call);
 }
 
@@ -186,7 +158,7 @@ static void on_mounted(void *userdata, int error, const struct failure *why)
 		begin_plan(call);
 		return;
 	}
-	refuse(call->exchange, call, error == -ETIMEDOUT && !call->waits ? -EAGAIN : error, why);
+	refuse(call, error == -ETIMEDOUT && !call->waits ? -EAGAIN : error, why);
 	free(call);
 }
 
@@ -208,7 +180,7 @@ static void begin_wait(struct mounts_call *call, uint64_t timeout_usec)
 		exchange_wait(exchange, call, call_abandon);
 		return;
 	}
-	refuse(exchange, call, r, NULL);
+	refuse(call, r, NULL);
 	free(call);
 }
 

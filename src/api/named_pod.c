@@ -2,7 +2,7 @@
 /*
  * named_pod - the pod that a path below podvol/v1/pods means; see named_pod.h
  *
- * Changes nothing and answers nothing but that there is no such pod.
+ * Changes nothing; which refusal an error of holds, mounts and waits becomes is said here.
  */
 #include "api/named_pod.h"
 
@@ -89,6 +89,54 @@ void named_pod_refuse(struct exchange *exchange, const struct named_pod *pod)
 	const struct reply_details details = { .row = kind_row(KIND_POD), .name = pod->name };
 
 	reply_error(exchange, -ENOENT, &details, NULL);
+}
+
+static enum api_refusal refusal_of(int error)
+{
+	static const struct {
+		int error;
+		enum api_refusal refusal;
+	} rows[] = {
+		{ -ENOENT, API_NOT_FOUND },
+		{ -ECANCELED, API_SERVICE_UNAVAILABLE },
+		{ -ENOBUFS, API_TOO_MANY_REQUESTS },
+		{ -ETIMEDOUT, API_TIMEOUT },
+		{ -EDQUOT, API_FORBIDDEN },
+		{ -ESTALE, API_CONFLICT },
+		{ -EAGAIN, API_CONFLICT }, /* not mounted, or no longer */
+		{ -EINVAL, API_INVALID },
+		{ -ESRCH, API_INVALID },
+		{ -EROFS, API_INVALID }, /* a directory that cannot be made */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].error == error)
+			return rows[i].refusal;
+	return API_INTERNAL_ERROR;
+}
+
+static struct reply_details details_of(const struct named_pod *pod)
+{
+	return (struct reply_details){ .row = kind_row(KIND_POD),
+				       .name = pod->name,
+				       .uid = pod->uid };
+}
+
+void named_pod_failed(struct exchange *exchange, const struct named_pod *pod, int error,
+		      const struct failure *why)
+{
+	const struct reply_details details = details_of(pod);
+
+	reply_refusal_about(exchange, refusal_of(error), &details,
+			    why && why->text[0] ? why->text : strerror(-error));
+}
+
+void named_pod_done(struct exchange *exchange, int status, const struct named_pod *pod,
+		    const char *message)
+{
+	const struct reply_details details = details_of(pod);
+
+	reply_success(exchange, status, &details, message);
 }
 
 const struct object *named_pod_object(struct agent *agent, const struct named_pod *pod)

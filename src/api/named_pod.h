@@ -29,6 +29,12 @@ bool named_pod_find(struct exchange *exchange, size_t tail, struct named_pod *re
 
 /* Answers that there is no such pod. */
 void named_pod_refuse(struct exchange *exchange, const struct named_pod *pod);
+/* Answers that what was asked of it failed; @why may be NULL. */
+void named_pod_failed(struct exchange *exchange, const struct named_pod *pod, int error,
+		      const struct failure *why);
+/* Answers that it was done. */
+void named_pod_done(struct exchange *exchange, int status, const struct named_pod *pod,
+		    const char *message);
 
 /* Looked up again each time, because a pod may go between question and answer; NULL: not stored. */
 const struct object *named_pod_object(struct agent *agent, const struct named_pod *pod);

@@ -71,37 +71,20 @@ static void wait_abandon(void *work)
 	free(wait);
 }
 
-static void refuse_failed_wait(struct exchange *exchange, const struct pod_wait *wait, int error,
-			       const struct failure *why)
+/* A look-up for the pod that failed, -EIO, is what the wait is refused for. */
+static void refuse_wait(const struct pod_wait *wait, int error, const struct failure *why)
 {
-	const struct reply_details details = { .row = kind_row(KIND_POD),
-					       .name = wait->pod.name,
-					       .uid = wait->pod.uid };
-	const char *text = why && why->text[0] ? why->text : strerror(-error);
-	enum api_refusal refusal = API_INTERNAL_ERROR;
-
-	if (error == -ETIMEDOUT)
-		refusal = API_TIMEOUT;
-	else if (error == -ENOENT)
-		refusal = API_NOT_FOUND;
-	else if (error == -ECANCELED)
-		refusal = API_SERVICE_UNAVAILABLE;
-	else if (error == -EIO)
-		refusal = API_INVALID; /* a look-up for the pod failed */
-	reply_refusal_about(exchange, refusal, &details, text);
+	named_pod_failed(wait->exchange, &wait->pod, error == -EIO ? -EINVAL : error, why);
 }
 
 static void reply_unmounted(struct exchange *exchange, int status, const struct named_pod *pod,
 			    const char *what)
 {
-	const struct reply_details details = { .row = kind_row(KIND_POD),
-					       .name = pod->name,
-					       .uid = pod->uid };
 	char message[512];
 
 	(void) snprintf(message, sizeof(message), "pod '%s/%s' %s", pod->name_space, pod->name,
 			what);
-	reply_success(exchange, status, &details, message);
+	named_pod_done(exchange, status, pod, message);
 }
 
 /* The current volumes, which saves the client a second request. */
@@ -111,7 +94,7 @@ static void wait_done(void *userdata, int error, const struct failure *why)
 	struct exchange *exchange = wait->exchange;
 
 	if (error < 0)
-		refuse_failed_wait(exchange, wait, error, why);
+		refuse_wait(wait, error, why);
 	else if (wait->what == WAIT_UNMOUNTED)
 		reply_unmounted(exchange, 200, &wait->pod, "has no volume mounted");
 	else
@@ -142,7 +125,7 @@ static void begin_wait(struct pod_wait *wait)
 	if (r == -ENOBUFS)
 		reply_refusal(exchange, API_TOO_MANY_REQUESTS, REPLY_BUSY);
 	else
-		refuse_failed_wait(exchange, wait, r, NULL);
+		refuse_wait(wait, r, NULL);
 	free(wait);
 }
 
