@@ -9,6 +9,7 @@
 #include "mount/table/mount_watch.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "mount/table/mount_list.h"
 
@@ -50,6 +51,7 @@ struct mount_watch {
 	int fanotify_fd, mountinfo_fd;
 	sd_event_source *events, *events_timer, *table;
 	pid_t own_pid;
+	uint64_t read_usec; /* when events last woke the loop; monotonic */
 	uint64_t explained; /* events that had been read when the table last changed */
 	char buffer[READ_BYTES] __attribute__((aligned(8)));
 	struct mount_change changes[CHANGES_MAX];
@@ -144,28 +146,34 @@ static void drain(struct mount_watch *watch)
 
 /* In a storm the timer alone has them read: neither does each of them wake the loop, nor is the
  * descriptor taken out of epoll and put back. */
-static void read_and_wait(struct mount_watch *watch)
+static void read_events(struct mount_watch *watch, bool is_storm)
 {
 	uint64_t before = watch->counts.events + watch->counts.overflows;
+	bool waits;
 
 	drain(watch);
 	if (watch->fanotify_fd < 0)
 		return;
-	if (watch->counts.events + watch->counts.overflows == before ||
-	    sd_event_source_set_time_relative(watch->events_timer, EVENTS_INTERVAL_USEC) < 0 ||
-	    sd_event_source_set_enabled(watch->events_timer, SD_EVENT_ONESHOT) < 0)
-		(void) sd_event_source_set_enabled(watch->events, SD_EVENT_ONESHOT);
+	waits = is_storm && watch->counts.events + watch->counts.overflows != before &&
+		sd_event_source_set_time_relative(watch->events_timer, EVENTS_INTERVAL_USEC) >= 0 &&
+		sd_event_source_set_enabled(watch->events_timer, SD_EVENT_ONESHOT) >= 0;
+	(void) sd_event_source_set_enabled(watch->events, waits ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
 static int on_events(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-	read_and_wait(userdata);
+	struct mount_watch *watch = userdata;
+	uint64_t now = monotonic_usec();
+	bool is_storm = now - watch->read_usec < EVENTS_INTERVAL_USEC;
+
+	watch->read_usec = now;
+	read_events(watch, is_storm);
 	return 0;
 }
 
 static int on_events_time(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	read_and_wait(userdata);
+	read_events(userdata, true);
 	return 0;
 }
 
@@ -210,15 +218,12 @@ static int open_fanotify(void)
 	return TAKE_FD(fd);
 }
 
-/* Dispatched once, until it is enabled again. */
 static int add_io(struct mount_watch *watch, int fd, uint32_t events, sd_event_io_handler_t on,
 		  int64_t priority, sd_event_source **ret)
 {
 	int r = sd_event_add_io(watch->options.event, ret, fd, events, on, watch);
 
-	if (r >= 0)
-		r = sd_event_source_set_priority(*ret, priority);
-	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_ONESHOT);
+	return r < 0 ? r : sd_event_source_set_priority(*ret, priority);
 }
 
 static int add_events(struct mount_watch *watch)
@@ -235,15 +240,18 @@ static int add_events(struct mount_watch *watch)
 	return r < 0 ? r : sd_event_source_set_enabled(watch->events_timer, SD_EVENT_OFF);
 }
 
-/* Events explain changes of the table: they are read before. */
+/* Events explain changes of the table: they are read before. Dispatched once, until it is enabled
+ * again. */
 static int add_table(struct mount_watch *watch)
 {
 	int r = add_io(watch, watch->mountinfo_fd, EPOLLPRI, on_table, watch->options.priority + 1,
 		       &watch->table);
 
-	return r < 0 ? r
-		     : sd_event_source_set_ratelimit(watch->table, TABLE_INTERVAL_USEC,
-						     TABLE_BURST);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(watch->table, SD_EVENT_ONESHOT);
+	if (r >= 0)
+		r = sd_event_source_set_ratelimit(watch->table, TABLE_INTERVAL_USEC, TABLE_BURST);
+	return r;
 }
 
 static int begin(struct mount_watch *watch)
