@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
 #include "mount/table/mount_list.h"
 
 #include <assert.h>
@@ -149,15 +150,14 @@ static void drain(struct mount_watch *watch)
 static void read_events(struct mount_watch *watch, bool is_storm)
 {
 	uint64_t before = watch->counts.events + watch->counts.overflows;
-	bool waits;
 
 	drain(watch);
 	if (watch->fanotify_fd < 0)
 		return;
-	waits = is_storm && watch->counts.events + watch->counts.overflows != before &&
-		sd_event_source_set_time_relative(watch->events_timer, EVENTS_INTERVAL_USEC) >= 0 &&
-		sd_event_source_set_enabled(watch->events_timer, SD_EVENT_ONESHOT) >= 0;
-	(void) sd_event_source_set_enabled(watch->events, waits ? SD_EVENT_OFF : SD_EVENT_ON);
+	if (is_storm && watch->counts.events + watch->counts.overflows != before)
+		timer_set_in(watch->events_timer, EVENTS_INTERVAL_USEC);
+	(void) sd_event_source_set_enabled(
+		watch->events, timer_is_set(watch->events_timer) ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
 static int on_events(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -232,12 +232,9 @@ static int add_events(struct mount_watch *watch)
 	int r = add_io(watch, watch->fanotify_fd, EPOLLIN, on_events, priority, &watch->events);
 
 	if (r >= 0)
-		r = sd_event_add_time_relative(watch->options.event, &watch->events_timer,
-					       CLOCK_MONOTONIC, 0, TIMER_ACCURACY_USEC,
-					       on_events_time, watch);
-	if (r >= 0)
-		r = sd_event_source_set_priority(watch->events_timer, priority);
-	return r < 0 ? r : sd_event_source_set_enabled(watch->events_timer, SD_EVENT_OFF);
+		r = timer_new(watch->options.event, TIMER_ACCURACY_USEC, on_events_time, watch,
+			      &watch->events_timer);
+	return r < 0 ? r : sd_event_source_set_priority(watch->events_timer, priority);
 }
 
 /* Events explain changes of the table: they are read before. Dispatched once, until it is enabled
