@@ -64,19 +64,22 @@ static struct document *add_document(struct builder *builder, unsigned int line)
 	return &list->documents[list->count++];
 }
 
-static void copy_text(char *to, size_t size, const struct cJSON *item)
+static void copy_text(char *to, size_t size, const char *text)
 {
-	(void) snprintf(to, size, "%s", json_string(item, ""));
+	size_t length = strnlen(text, size - 1);
+
+	memcpy(to, text, length);
+	to[length] = '\0';
 }
 
 static void describe(struct document *document, const struct cJSON *tree)
 {
 	const struct cJSON *metadata = json_get(tree, "metadata");
 
-	copy_text(document->kind, sizeof(document->kind), json_get(tree, "kind"));
+	copy_text(document->kind, sizeof(document->kind), json_text(tree, "kind"));
 	copy_text(document->name_space, sizeof(document->name_space),
-		  json_get(metadata, "namespace"));
-	copy_text(document->name, sizeof(document->name), json_get(metadata, "name"));
+		  json_text(metadata, "namespace"));
+	copy_text(document->name, sizeof(document->name), json_text(metadata, "name"));
 }
 
 static int keep_failure(struct document *document, const struct failure *failure)
@@ -225,9 +228,9 @@ static int fill(const struct builder *builder, struct cJSON *tree, struct docume
 	if (note_unknown_fields(document, tree) < 0)
 		return -ENOMEM;
 	r = make_object(builder, tree, document, reterr);
-	if (r == 0)
-		(void) snprintf(document->name_space, sizeof(document->name_space), "%s",
-				document->object->meta.name_space); /* the default one, perhaps */
+	if (r == 0) /* the default one, perhaps */
+		copy_text(document->name_space, sizeof(document->name_space),
+			  document->object->meta.name_space);
 	return r;
 }
 

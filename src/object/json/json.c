@@ -72,8 +72,8 @@ static const struct cJSON *member_of_path(const struct cJSON *object, const char
 	if (!json_has_type(cJSON_Object, object))
 		return NULL;
 	for (const struct cJSON *item = object->child; item; item = item->next)
-		if (item->string && strncmp(item->string, path, length) == 0 &&
-		    item->string[length] == '\0')
+		if (item->string && item->string[0] == path[0] &&
+		    strncmp(item->string, path, length) == 0 && item->string[length] == '\0')
 			return item;
 	return NULL;
 }
