@@ -34,29 +34,24 @@ struct archive_call {
 
 /* ---- where the volume is ---- */
 
-static int get_object(struct cli *cli, const char *collection, const char *name,
-		      struct podvol_object **ret)
+/* @path: freed; NULL: no memory. */
+static int get_object(struct cli *cli, char *path, struct podvol_object **ret)
 {
-	cleanup_free char *escaped = podvol_escape(name), *path = NULL;
+	int r = path ? podvol_object_get(cli->podvol, path, ret) : -ENOMEM;
 
-	if (!escaped || !(path = new_text("%s/%s", collection, escaped)))
-		return -ENOMEM;
-	return podvol_object_get(cli->podvol, path, ret);
+	free(path);
+	return r;
 }
 
 /* The volume that a claim is bound to; a restore has one made for a claim that waits. */
 static int find_claimed(struct cli *cli, const char *claim, char **ret)
 {
 	const char *space = cli->name_space ? cli->name_space : "default";
-	cleanup_free char *escaped = podvol_escape(space), *collection = NULL;
 	struct podvol_object *object = NULL;
 	int r;
 
-	if (!escaped ||
-	    !(collection = new_text("/api/v1/namespaces/%s/persistentvolumeclaims", escaped)))
-		return cli_failed(cli, -ENOMEM);
 	cli_about(cli, "persistentvolumeclaim", space, claim);
-	r = get_object(cli, collection, claim, &object);
+	r = get_object(cli, cli_path(CLAIMS_PATH "/%s", space, claim), &object);
 	if (r < 0)
 		return cli_failed(cli, r);
 	*ret = strdup(podvol_object_text(object, "spec.volumeName"));
@@ -67,7 +62,7 @@ static int find_claimed(struct cli *cli, const char *claim, char **ret)
 		return EXIT_DONE;
 	free(TAKE_PTR(*ret));
 	if (strcmp(cli->verb->name, "restore") == 0)
-		return claim_volume_here(cli, collection, claim, ret);
+		return claim_volume_here(cli, space, claim, ret);
 	return cli_end(cli, EXIT_FAILED, "claim '%s/%s' has no volume yet", space, claim);
 }
 
@@ -78,7 +73,7 @@ static int find_path(struct cli *cli, const char *volume, char **ret)
 	int r, status;
 
 	cli_about(cli, "persistentvolume", "", volume);
-	r = get_object(cli, "/api/v1/persistentvolumes", volume, &object);
+	r = get_object(cli, cli_path("/api/v1/persistentvolumes/%s", volume), &object);
 	if (r < 0) {
 		status = cli_failed(cli, r);
 		if (status == EXIT_NOT_FOUND)
@@ -106,8 +101,10 @@ static int find_content_path(struct cli *cli, const char *snapshot, const char *
 	int r;
 
 	cli_about(cli, "volumesnapshotcontent", "", content);
-	r = get_object(cli, "/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents", content,
-		       &object);
+	r = get_object(
+		cli,
+		cli_path("/apis/snapshot.storage.k8s.io/v1/volumesnapshotcontents/%s", content),
+		&object);
 	if (r < 0)
 		return cli_failed(cli, r);
 	if (strcmp(podvol_object_text(object, "spec.driver"), "podvol/local") == 0)
@@ -124,17 +121,16 @@ static int find_content_path(struct cli *cli, const char *snapshot, const char *
 static int find_snapshot(struct cli *cli, const char *name, char **ret)
 {
 	const char *space = cli->name_space ? cli->name_space : "default";
-	cleanup_free char *escaped = podvol_escape(space), *collection = NULL, *content = NULL;
+	cleanup_free char *content = NULL;
 	struct podvol_object *object = NULL;
 	bool is_ready;
 	int r;
 
-	if (!escaped ||
-	    !(collection = new_text(
-		      "/apis/snapshot.storage.k8s.io/v1/namespaces/%s/volumesnapshots", escaped)))
-		return cli_failed(cli, -ENOMEM);
 	cli_about(cli, "volumesnapshot", space, name);
-	r = get_object(cli, collection, name, &object);
+	r = get_object(cli,
+		       cli_path("/apis/snapshot.storage.k8s.io/v1/namespaces/%s/volumesnapshots/%s",
+				space, name),
+		       &object);
 	if (r < 0)
 		return cli_failed(cli, r);
 	is_ready = strcmp(podvol_object_text(object, "status.readyToUse"), "true") == 0;
@@ -247,15 +243,15 @@ static void archive_call_done(struct archive_call *call)
 static int check_unwanted(void *userdata, struct failure *reterr)
 {
 	const struct archive_call *call = userdata;
-	cleanup_free char *escaped = NULL, *path = NULL;
+	cleanup_free char *path = NULL;
 	struct podvol_table *uses = NULL;
 	const char *pod;
 	int r;
 
 	if (!call->volume)
 		return 0;
-	escaped = podvol_escape(call->volume);
-	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
+	path = cli_path("/podvol/v1/volumes/%s", call->volume);
+	if (!path)
 		return failed(reterr, -ENOMEM, "cannot determine who uses it");
 	r = podvol_table_get(call->cli->podvol, path, &uses);
 	if (r == -ENOENT)

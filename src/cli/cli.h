@@ -138,6 +138,16 @@ void cli_table_rows(struct sheet *sheet, const struct table_view *view,
 /* One cell without its control characters: what a pod is called must not steer a terminal. */
 void cli_print_text(FILE *out, const char *text);
 
+/* ---- path.c ---- */
+
+/* A path of the API: "%s" is an escaped text, which may have any bytes, "%u" a number. NULL: no
+ * memory, or one of the texts is NULL. */
+char *cli_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "/podvol/v1/pods/[NAMESPACE/]NAME" of a pod as cli_pod() names it, and @tail as it is. */
+char *cli_pod_path(const char *pod, const char *tail);
+/* The claims of a namespace. */
+#define CLAIMS_PATH "/api/v1/namespaces/%s/persistentvolumeclaims"
+
 /* ---- show.c ---- */
 
 /* "singular/NAME" on a line for each row. Rows that show no object, such as volumes, are named by
@@ -165,9 +175,9 @@ void cli_about_pod(struct cli *cli, const char *pod);
 /* ---- first_consumer.c ---- */
 
 /* Chooses this node for a claim that waits for its first consumer, and waits until it is bound.
- * @collection: path of the claims of its namespace. @ret: its volume. Return: an exit status; what
+ * @space: its namespace. @ret: its volume. Return: an exit status; what
  * is no such claim is complained of. */
-int claim_volume_here(struct cli *cli, const char *collection, const char *name, char **ret);
+int claim_volume_here(struct cli *cli, const char *space, const char *name, char **ret);
 /* There is no volume of this name: how a claim is named. */
 void claim_hint(struct cli *cli, const char *name);
 

@@ -78,19 +78,18 @@ static int call_by_daemon(struct cli *cli, const char *driver, const char *metho
 {
 	static const struct json_limits limits = { .bytes = ANSWER_BYTES_MAX,
 						   .depth = ANSWER_DEPTH_MAX };
-	cleanup_free char *name = podvol_escape(driver), *escaped = podvol_escape(method);
-	cleanup_free char *path = NULL;
+	cleanup_free char *path =
+		cli_path("/podvol/v1/drivers/%s/call?method=%s&timeout=%ums", driver, method,
+			 cli->timeout_msec ? cli->timeout_msec : 1);
 	cleanup_json struct cJSON *answer = NULL;
-	struct podvol_request request = { .method = "POST", .body = text };
+	const struct podvol_request request = {
+		.method = "POST", .path = path, .body = text, .body_length = strlen(text)
+	};
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name || !escaped ||
-	    !(path = new_text("/podvol/v1/drivers/%s/call?method=%s&timeout=%ums", name, escaped,
-			      cli->timeout_msec ? cli->timeout_msec : 1)))
+	if (!path)
 		return cli_failed(cli, -ENOMEM);
-	request.path = path;
-	request.body_length = strlen(text);
 	r = podvol_request(cli->podvol, &request, &reply);
 	if (r == 0)
 		r = json_parse(reply.body, reply.length, &limits, &answer, NULL);

@@ -127,19 +127,10 @@ void describe_row(struct cli *cli, const struct podvol_table *table, size_t row)
 
 char *describe_events_path(const char *kind, const char *name_space, const char *name)
 {
-	cleanup_free char *selector = NULL, *escaped = NULL, *escaped_space = NULL;
-	char *path;
+	cleanup_free char *selector =
+		new_text("involvedObject.kind=%s,involvedObject.name=%s", kind, name);
 
-	selector = new_text("involvedObject.kind=%s,involvedObject.name=%s", kind, name);
-	if (!selector)
-		return NULL;
-	escaped = podvol_escape(selector);
-	escaped_space = podvol_escape(name_space);
-	if (!escaped || !escaped_space ||
-	    asprintf(&path, "/api/v1/namespaces/%s/events?fieldSelector=%s", escaped_space,
-		     escaped) < 0)
-		return NULL;
-	return path;
+	return cli_path("/api/v1/namespaces/%s/events?fieldSelector=%s", name_space, selector);
 }
 
 int describe_events(struct cli *cli, const char *kind, const char *name_space, const char *name)
@@ -223,11 +214,10 @@ static int print_problems(struct cli *cli, const char *pod)
 /* Nothing where the pod has no hold: most people have never heard of holds. */
 static int print_holds(struct cli *cli, const char *pod)
 {
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = cli_pod_path(pod, "/holds");
 	struct podvol_table *holds = NULL;
 	int r;
 
-	path = new_text("/podvol/v1/pods/%s/holds", pod);
 	if (!path)
 		return -ENOMEM;
 	r = podvol_table_get(cli->podvol, path, &holds);
@@ -324,11 +314,11 @@ static void print_uses(struct cli *cli, const struct podvol_table *uses)
 
 int describe_uses(struct cli *cli, const char *volume)
 {
-	cleanup_free char *escaped = podvol_escape(volume), *path = NULL;
+	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s", volume);
 	struct podvol_table *uses = NULL;
 	int r;
 
-	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
+	if (!path)
 		return -ENOMEM;
 	r = podvol_table_get(cli->podvol, path, &uses);
 	if (r == 0)
@@ -355,11 +345,11 @@ static void print_users(struct cli *cli, const char *volume)
 
 static int describe_volume(struct cli *cli, const char *word)
 {
-	cleanup_free char *escaped = podvol_escape(word), *path = NULL;
+	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s", word);
 	struct podvol_table *uses = NULL;
 	int r;
 
-	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
+	if (!path)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
 	cli_about(cli, "volume", "", word);
 	r = podvol_table_get(cli->podvol, path, &uses);

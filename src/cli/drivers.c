@@ -11,40 +11,27 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* NULL, after a complaint: no memory. */
-static char *path_of(struct cli *cli, const char *name)
-{
-	cleanup_free char *escaped = podvol_escape(name ? name : "");
-	char *path = NULL;
-
-	if (!escaped || asprintf(&path, "/podvol/v1/drivers%s%s", name ? "/" : "", escaped) < 0) {
-		cli_complain(cli, "out of memory");
-		return NULL;
-	}
-	return path;
-}
-
 int verb_drivers(struct cli *cli)
 {
 	const char *name = cli->argument_count > 0 ? cli->arguments[0] : NULL;
-	cleanup_free char *path = path_of(cli, name);
+	cleanup_free char *path = NULL;
 
-	if (name)
-		cli_about(cli, "driver", "", name);
-	return path ? cli_show_path(cli, path, "driver", false) : EXIT_FAILED;
+	if (!name)
+		return cli_show_path(cli, "/podvol/v1/drivers", "driver", false);
+	cli_about(cli, "driver", "", name);
+	path = cli_path("/podvol/v1/drivers/%s", name);
+	return path ? cli_show_path(cli, path, "driver", false) : cli_failed(cli, -ENOMEM);
 }
 
 int describe_driver(struct cli *cli, const char *name)
 {
-	cleanup_free char *path = path_of(cli, name);
+	cleanup_free char *path = cli_path("/podvol/v1/drivers/%s", name);
 	struct podvol_table *table = NULL;
 	int r;
 
 	assert(cli && name);
-	if (!path)
-		return EXIT_FAILED;
 	cli_about(cli, "driver", "", name);
-	r = podvol_table_get(cli->podvol, path, &table);
+	r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;
 	if (r < 0)
 		return cli_failed(cli, r);
 	for (size_t row = 0; row < podvol_table_rows(table); row++) {

@@ -14,13 +14,10 @@
 /* "fieldSelector=involvedObject.kind%3DPod%2C..." */
 static char *query_for(const char *kind, const char *name)
 {
-	cleanup_free char *selector = NULL, *escaped = NULL;
+	cleanup_free char *selector =
+		new_text("involvedObject.kind=%s,involvedObject.name=%s", kind, name);
 
-	selector = new_text("involvedObject.kind=%s,involvedObject.name=%s", kind, name);
-	if (!selector)
-		return NULL;
-	escaped = podvol_escape(selector);
-	return escaped ? new_text("fieldSelector=%s", escaped) : NULL;
+	return cli_path("fieldSelector=%s", selector);
 }
 
 /* "[NAMESPACE/]NAME" of a pod, or "KIND/[NAMESPACE/]NAME". Events about what has no namespace are

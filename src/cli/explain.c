@@ -247,15 +247,12 @@ static void explain_row(struct cli *cli, const struct cJSON *row, bool is_held)
 /* ---- a pod ---- */
 
 /* A daemon that knows no holds yet has none. */
-static bool explain_holds(struct cli *cli, const char *pod, const char *base)
+static bool explain_holds(struct cli *cli, const char *pod, const char *asked)
 {
 	cleanup_json struct cJSON *tree = NULL;
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = cli_pod_path(asked, "/holds");
 
-	path = new_text("%s/holds", base);
-	if (!path)
-		return false;
-	if (get_tree_if_there(cli, path, &tree) != EXIT_DONE || !tree)
+	if (!path || get_tree_if_there(cli, path, &tree) != EXIT_DONE || !tree)
 		return false;
 	JSON_FOREACH (hold, json_get(tree, "items")) {
 		char since[SENTENCE_TIME_BYTES];
@@ -312,7 +309,7 @@ static void split_pod(const char *pod, char name_space[64], char name[254])
 	(void) snprintf(name, 254, "%s", slash ? slash + 1 : pod);
 }
 
-static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *rows, const char *base)
+static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *rows)
 {
 	const struct cJSON *row = json_first(json_get(rows, "items"));
 	const char *known_as = row ? json_text(row, "pod") : pod;
@@ -320,7 +317,7 @@ static int explain_pod(struct cli *cli, const char *pod, const struct cJSON *row
 	bool is_held;
 
 	split_pod(*known_as ? known_as : pod, name_space, name);
-	is_held = explain_holds(cli, *known_as ? known_as : pod, base);
+	is_held = explain_holds(cli, *known_as ? known_as : pod, pod);
 	explain_manifest(cli, name_space, name);
 	if (!row) {
 		say(cli, "Pod '%s/%s' is stored and has no volumes that podvold has to mount.",
@@ -416,15 +413,12 @@ static int explain_claim(struct cli *cli, const char *name_space, const char *wo
 static int explain_stored(struct cli *cli, const char *word, bool is_claim)
 {
 	const char *name_space = cli->name_space ? cli->name_space : "default";
-	cleanup_free char *escaped = podvol_escape(word), *space = podvol_escape(name_space);
-	cleanup_free char *volume_path = NULL, *claim_path = NULL;
+	cleanup_free char *volume_path = cli_path("/api/v1/persistentvolumes/%s", word);
+	cleanup_free char *claim_path = cli_path(CLAIMS_PATH "/%s", name_space, word);
 	cleanup_json struct cJSON *volume = NULL, *claim = NULL;
 	int status = EXIT_DONE;
 
-	if (!escaped || !space ||
-	    asprintf(&volume_path, "/api/v1/persistentvolumes/%s", escaped) < 0 ||
-	    asprintf(&claim_path, "/api/v1/namespaces/%s/persistentvolumeclaims/%s", space,
-		     escaped) < 0)
+	if (!volume_path || !claim_path)
 		return EXIT_FAILED;
 	if (!is_claim)
 		status = get_tree_if_there(cli, volume_path, &volume);
@@ -439,37 +433,12 @@ static int explain_stored(struct cli *cli, const char *word, bool is_claim)
 
 /* ---- the verb ---- */
 
-/* "/podvol/v1/pods/[NAMESPACE/]NAME" */
-static char *pod_base(const char *pod)
-{
-	const char *slash = strchr(pod, '/');
-	cleanup_free char *plain = strndup(pod, slash ? (size_t) (slash - pod) : 0);
-	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod);
-	cleanup_free char *space = plain ? podvol_escape(plain) : NULL;
-	char *base;
-
-	if (!name || !space ||
-	    asprintf(&base, "/podvol/v1/pods/%s%s%s", space, slash ? "/" : "", name) < 0)
-		return NULL;
-	return base;
-}
-
 /* Without its kind: paths and unique names have more slashes than a namespace and a name. */
 static bool may_be_pod(const char *pod)
 {
 	const char *slash = strchr(pod, '/');
 
 	return !slash || (slash != pod && slash[1] && !strchr(slash + 1, '/'));
-}
-
-static int get_rows(struct cli *cli, const char *base, const char *end, struct cJSON **ret)
-{
-	cleanup_free char *path = NULL;
-
-	path = new_text("%s/%s", base, end);
-	if (!path)
-		return EXIT_FAILED;
-	return get_tree_if_there(cli, path, ret);
 }
 
 /* A manifest that was refused may be why. */
@@ -492,21 +461,22 @@ int verb_explain_state(struct cli *cli)
 	const char *claim = named_claim(cli->arguments[0]);
 	const char *volume = named_volume(cli->arguments[0]);
 	const char *word = claim ?: volume ?: cli->arguments[0];
-	cleanup_free char *base = NULL, *escaped = podvol_escape(word), *pod = NULL;
+	cleanup_free char *pod = NULL, *of_pod = NULL, *of_volume = NULL;
 	cleanup_json struct cJSON *rows = NULL;
 	int status = cli_pod(cli, word, &pod);
 
 	if (status != EXIT_DONE)
 		return status;
-	base = pod_base(pod);
-	if (!base || !escaped)
+	of_pod = cli_pod_path(pod, "/volumes");
+	of_volume = cli_path("/podvol/v1/volumes/%s", word);
+	if (!of_pod || !of_volume)
 		return cli_end(cli, EXIT_FAILED, "out of memory");
-	status = !claim && !volume && may_be_pod(pod) ? get_rows(cli, base, "volumes", &rows)
-						      : EXIT_DONE;
+	if (!claim && !volume && may_be_pod(pod))
+		status = get_tree_if_there(cli, of_pod, &rows);
 	if (status == EXIT_DONE && rows)
-		return explain_pod(cli, pod, rows, base);
+		return explain_pod(cli, pod, rows);
 	if (status == EXIT_DONE && !claim)
-		status = get_rows(cli, "/podvol/v1/volumes", escaped, &rows);
+		status = get_tree_if_there(cli, of_volume, &rows);
 	if (status == EXIT_DONE && rows) {
 		const struct cJSON *row = json_first(json_get(rows, "items"));
 

@@ -67,14 +67,14 @@ static int is_waiting(struct cli *cli, const struct cJSON *claim, bool *ret)
 {
 	const char *class = json_text_at(claim, "spec.storageClassName");
 	cleanup_json struct cJSON *tree = NULL;
-	cleanup_free char *escaped = podvol_escape(class), *path = NULL;
+	cleanup_free char *path = cli_path("/apis/storage.k8s.io/v1/storageclasses/%s", class);
 	const struct cJSON *annotations = json_get_path(claim, "metadata.annotations");
 	int status;
 
 	*ret = false;
 	if (!*class || *json_text(annotations, ANNOTATION))
 		return EXIT_DONE;
-	if (!escaped || !(path = new_text("/apis/storage.k8s.io/v1/storageclasses/%s", escaped)))
+	if (!path)
 		return cli_failed(cli, -ENOMEM);
 	status = get_tree(cli, path, &tree);
 	*ret = strcmp(json_text_at(tree, "volumeBindingMode"), "WaitForFirstConsumer") == 0;
@@ -108,18 +108,17 @@ static int select_node(struct cli *cli, const char *path, const struct cJSON *cl
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
-int claim_volume_here(struct cli *cli, const char *collection, const char *name, char **ret)
+int claim_volume_here(struct cli *cli, const char *space, const char *name, char **ret)
 {
 	cleanup_json struct cJSON *claim = NULL;
-	cleanup_free char *escaped = podvol_escape(name), *path = NULL, *watched = NULL;
+	cleanup_free char *path = cli_path(CLAIMS_PATH "/%s", space, name);
+	cleanup_free char *watched =
+		cli_path(CLAIMS_PATH "?fieldSelector=metadata.name%%3D%s", space, name);
 	struct bound_wait wait = { .is_gone = false };
 	bool waits = false;
 	int status;
 
-	if (!escaped || asprintf(&path, "%s/%s", collection, escaped) < 0)
-		path = NULL;
-	if (!path ||
-	    !(watched = new_text("%s?fieldSelector=metadata.name%%3D%s", collection, escaped)))
+	if (!path || !watched)
 		return cli_failed(cli, -ENOMEM);
 	status = get_tree(cli, path, &claim);
 	if (status == EXIT_DONE)

@@ -148,7 +148,7 @@ static int run(struct cli *cli, struct followed *all, size_t count)
 /* One object is the list of those that have its name, one volume the rows of its unique name. */
 static char *watch_path(const struct followed *followed)
 {
-	cleanup_free char *selector = NULL, *escaped = NULL, *query = NULL;
+	cleanup_free char *selector = NULL, *query = NULL;
 	const struct get_request *request = followed->request;
 	const struct get_target *target = followed->target;
 
@@ -156,13 +156,10 @@ static char *watch_path(const struct followed *followed)
 		return get_path(request, target);
 	selector = followed->unique_name ? new_text("uniqueName=%s", followed->unique_name)
 					 : new_text("metadata.name=%s", target->name);
-	if (!selector)
-		return NULL;
-	escaped = podvol_escape(selector);
-	if (!escaped || !(query = new_text("fieldSelector=%s", escaped)))
-		return NULL;
-	return kinds_path(target->kind, request->everywhere ? NULL : request->name_space, NULL,
-			  query);
+	query = cli_path("fieldSelector=%s", selector);
+	return query ? kinds_path(target->kind, request->everywhere ? NULL : request->name_space,
+				  NULL, query)
+		     : NULL;
 }
 
 static int begin(struct followed *followed)

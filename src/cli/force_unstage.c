@@ -16,15 +16,14 @@ enum { REPLY_DEPTH_MAX = 8 };
 
 int verb_force_unstage(struct cli *cli)
 {
-	struct podvol_request request = { .method = "POST" };
-	cleanup_free char *name = podvol_escape(cli->arguments[0]), *path = NULL;
+	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s/force", cli->arguments[0]);
+	const struct podvol_request request = { .method = "POST", .path = path };
 	cleanup_json struct cJSON *tree = NULL;
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name || !(path = new_text("/podvol/v1/volumes/%s/force", name)))
+	if (!path)
 		return cli_failed(cli, -ENOMEM);
-	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
 	if (r == 0) {
 		const struct json_limits limits = { .bytes = reply.length + 1,

@@ -42,9 +42,10 @@ static int print_with_token(struct cli *cli, const char *name, const struct podv
 int verb_kubeconfig(struct cli *cli)
 {
 	const char *server = cli_value(cli, "server");
-	cleanup_free char *escaped = podvol_escape(server ? server : "");
-	cleanup_free char *path = NULL;
-	struct podvol_request request = { .method = "GET", .accept = "application/yaml" };
+	cleanup_free char *path = cli_path("/podvol/v1/kubeconfig?server=%s", server ? server : "");
+	struct podvol_request request = { .method = "GET",
+					  .path = path,
+					  .accept = "application/yaml" };
 	const char *name = cli_value(cli, "token-name");
 	struct podvol_reply reply = { 0 };
 	int r;
@@ -55,9 +56,8 @@ int verb_kubeconfig(struct cli *cli)
 	if (name)
 		request.accept = NULL;
 
-	if (!escaped || !(path = new_text("/podvol/v1/kubeconfig?server=%s", escaped)))
+	if (!path)
 		return cli_failed(cli, -ENOMEM);
-	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
 	if (r == 0 && !name)
 		(void) fwrite(reply.body, 1, reply.length, cli->out);

@@ -59,28 +59,21 @@ static int show_table(struct cli *cli, const char *pod, unsigned int timeout_mse
 static char *parameter(const struct cli *cli, const char *option, const char *key)
 {
 	const char *value = cli_value(cli, option);
-	cleanup_free char *escaped = podvol_escape(value ?: "");
 
-	return escaped ? new_text("%s%s%s%s", value ? "&" : "", value ? key : "", value ? "=" : "",
-				  escaped)
-		       : NULL;
+	return value ? cli_path("&%s=%s", key, value) : strdup("");
 }
 
 static int mounts_path(const struct cli *cli, const char *pod, unsigned int timeout_msec,
 		       const char *format, char **ret)
 {
-	const char *slash = strchr(pod, '/');
-	cleanup_free char *space = slash ? strndup(pod, (size_t) (slash - pod)) : strdup("");
-	cleanup_free char *space_part = space ? podvol_escape(space) : NULL;
-	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod);
 	cleanup_free char *container = parameter(cli, "container", "container");
-	cleanup_free char *range = parameter(cli, "user-namespace", "userNamespace");
+	cleanup_free char *range = parameter(cli, "user-namespace", "userNamespace"), *tail = NULL;
 
-	if (!space_part || !name || !container || !range ||
-	    asprintf(ret, "/podvol/v1/pods/%s%s%s/mounts?timeout=%ums&format=%s%s%s", space_part,
-		     slash ? "/" : "", name, timeout_msec, format, container, range) < 0)
-		return -ENOMEM;
-	return 0;
+	if (container && range)
+		tail = new_text("/mounts?timeout=%ums&format=%s%s%s", timeout_msec, format,
+				container, range);
+	*ret = tail ? cli_pod_path(pod, tail) : NULL;
+	return *ret ? 0 : -ENOMEM;
 }
 
 static int show_as(struct cli *cli, const char *pod, unsigned int timeout_msec, const char *format)

@@ -25,7 +25,7 @@ struct move {
 	struct cli *cli;
 	const char *to;
 	char *space, *name, *volume; /* the claim, and the volume that it has */
-	char *collection, *path;     /* of the claim */
+	char *path;                  /* of the claim */
 	bool is_moved, is_gone;
 	char *outcome;
 };
@@ -37,30 +37,22 @@ static const char *annotation(const struct cJSON *item, const char *key)
 
 /* ---- what is moved ---- */
 
-/* Of a kind without namespaces. */
-static int get_object(struct cli *cli, const char *collection, const char *singular,
-		      const char *name, struct cJSON **ret)
+/* Of a kind without namespaces. @path: freed; NULL: no memory. */
+static int get_object(struct cli *cli, char *path, const char *singular, const char *name,
+		      struct cJSON **ret)
 {
-	cleanup_free char *escaped = podvol_escape(name), *path = NULL;
+	cleanup_free char *owned = path;
 
 	cli_about(cli, singular, "", name);
-	if (!escaped || !(path = new_text("%s/%s", collection, escaped)))
-		return cli_failed(cli, -ENOMEM);
-	return get_tree(cli, path, ret);
+	return owned ? get_tree(cli, owned, ret) : cli_failed(cli, -ENOMEM);
 }
 
 static int set_claim(struct move *move, const char *space, const char *name)
 {
-	cleanup_free char *escaped_space = podvol_escape(space), *escaped = podvol_escape(name);
-
 	cli_about(move->cli, "persistentvolumeclaim", space, name);
 	move->space = strdup(space);
 	move->name = strdup(name);
-	if (escaped_space)
-		move->collection =
-			new_text("/api/v1/namespaces/%s/persistentvolumeclaims", escaped_space);
-	if (escaped && move->collection)
-		move->path = new_text("%s/%s", move->collection, escaped);
+	move->path = cli_path(CLAIMS_PATH "/%s", space, name);
 	return move->space && move->name && move->path ? EXIT_DONE : cli_failed(move->cli, -ENOMEM);
 }
 
@@ -75,7 +67,8 @@ static int find_claim(struct move *move)
 
 	if (claim)
 		return set_claim(move, cli->name_space ? cli->name_space : "default", claim);
-	status = get_object(cli, "/api/v1/persistentvolumes", "persistentvolume", name, &volume);
+	status = get_object(cli, cli_path("/api/v1/persistentvolumes/%s", name), "persistentvolume",
+			    name, &volume);
 	if (status == EXIT_NOT_FOUND)
 		claim_hint(cli, name);
 	if (status != EXIT_DONE)
@@ -116,8 +109,9 @@ static int check_class(struct move *move, const struct cJSON *claim, struct cJSO
 {
 	const char *name =
 		is_to_path(move) ? json_text_at(claim, "spec.storageClassName") : move->to;
-	int status = get_object(move->cli, "/apis/storage.k8s.io/v1/storageclasses", "storageclass",
-				name, ret);
+	int status =
+		get_object(move->cli, cli_path("/apis/storage.k8s.io/v1/storageclasses/%s", name),
+			   "storageclass", name, ret);
 
 	if (status == EXIT_DONE && !is_local(json_text_at(*ret, "provisioner")))
 		return cli_end(move->cli, EXIT_FAILED,
@@ -131,11 +125,11 @@ static int check_class(struct move *move, const struct cJSON *claim, struct cJSO
 static int check_users(struct move *move)
 {
 	cleanup_json struct cJSON *rows = NULL;
-	cleanup_free char *escaped = podvol_escape(move->volume), *path = NULL;
+	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s", move->volume);
 	const char *pod;
 	int status;
 
-	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
+	if (!path)
 		return cli_failed(move->cli, -ENOMEM);
 	status = get_tree_if_there(move->cli, path, &rows);
 	if (status != EXIT_DONE || json_count(json_get(rows, "items")) == 0)
@@ -159,7 +153,8 @@ static int check_volume(struct move *move, const struct cJSON *claim, struct cJS
 	move->volume = strdup(name);
 	if (!move->volume)
 		return cli_failed(move->cli, -ENOMEM);
-	status = get_object(move->cli, "/api/v1/persistentvolumes", "persistentvolume", name, ret);
+	status = get_object(move->cli, cli_path("/api/v1/persistentvolumes/%s", name),
+			    "persistentvolume", name, ret);
 	if (status != EXIT_DONE)
 		return status;
 	if (!is_local(annotation(*ret, "pv.kubernetes.io/provisioned-by")) ||
@@ -243,19 +238,22 @@ static void show_progress(void *userdata)
 static int wait_until_over(struct move *move)
 {
 	struct cli *cli = move->cli;
-	cleanup_free char *escaped = podvol_escape(move->name), *path = NULL, *what = NULL;
+	cleanup_free char *path =
+		cli_path(CLAIMS_PATH "?fieldSelector=metadata.name%%3D%s", move->space, move->name);
+	cleanup_free char *what =
+		new_text("waiting for claim '%s/%s' to be moved", move->space, move->name);
 	struct cli_awaited awaited = {
-		.end_usec = UINT64_MAX, .show = show_progress, .is_over = is_over, .userdata = move
+		.path = path,
+		.what = what,
+		.end_usec = UINT64_MAX,
+		.show = show_progress,
+		.is_over = is_over,
+		.userdata = move,
 	};
 	int r;
 
 	if (cli_value(cli, "timeout"))
 		awaited.end_usec = monotonic_usec() + cli->timeout_msec * USEC_PER_MSEC;
-	if (escaped)
-		awaited.path = path =
-			new_text("%s?fieldSelector=metadata.name%%3D%s", move->collection, escaped);
-	awaited.what = what =
-		new_text("waiting for claim '%s/%s' to be moved", move->space, move->name);
 	r = path && what ? cli_await(cli, &awaited) : -ENOMEM;
 	if (r == -ETIMEDOUT)
 		cli_complain(cli,
@@ -336,7 +334,6 @@ int verb_move(struct cli *cli)
 	free(move.space);
 	free(move.name);
 	free(move.volume);
-	free(move.collection);
 	free(move.path);
 	free(move.outcome);
 	return status;

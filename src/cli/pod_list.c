@@ -244,14 +244,14 @@ static int add_selected(struct pod_list *list, const struct podvol_table *table)
 
 static int read_selected(struct cli *cli, const char *labels, struct pod_list *ret)
 {
-	cleanup_free char *escaped = podvol_escape(labels), *query = NULL, *path = NULL;
+	cleanup_free char *query = cli_path("labelSelector=%s", labels), *path = NULL;
 	struct podvol_table *table = NULL;
 	const struct kind *kind;
 	int status = kinds_find(cli, "pods", &kind), r;
 
 	if (status != EXIT_DONE)
 		return status;
-	if (!escaped || !(query = new_text("labelSelector=%s", escaped)))
+	if (!query)
 		return EXIT_FAILED;
 	path = kinds_path(kind, cli->name_space ? cli->name_space : "default", NULL, query);
 	r = path ? podvol_table_get(cli->podvol, path, &table) : -ENOMEM;

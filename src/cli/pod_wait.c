@@ -150,18 +150,14 @@ static int watch_for(struct waiter *waiter)
 	const char *slash = strchr(waiter->pod, '/');
 	cleanup_free char *plain =
 		slash ? strndup(waiter->pod, (size_t) (slash - waiter->pod)) : strdup("default");
-	cleanup_free char *space = podvol_escape(plain ?: "");
-	cleanup_free char *name = podvol_escape(slash ? slash + 1 : waiter->pod);
-	cleanup_free char *path = space && name
-					  ? new_text("/api/v1/namespaces/%s/pods?fieldSelector="
-						     "metadata.name%%3D%s",
-						     space, name)
-					  : NULL;
+	cleanup_free char *path =
+		cli_path("/api/v1/namespaces/%s/pods?fieldSelector=metadata.name%%3D%s", plain,
+			 slash ? slash + 1 : waiter->pod);
 	const struct podvol_watch_request request = { .path = path,
 						      .changed = on_changed,
 						      .userdata = waiter };
 
-	if (!plain || !path)
+	if (!path)
 		return -ENOMEM;
 	return podvol_watch_open(waiter->waiting->cli->podvol, &request, &waiter->watch);
 }

@@ -86,17 +86,17 @@ static int create_token(struct cli *cli)
 static int revoke_token(struct cli *cli)
 {
 	static const char prefix[] = "certificate/";
-	struct podvol_request request = { .method = "DELETE" };
 	const char *given = cli->arguments[1];
 	bool is_certificate = strncmp(given, prefix, strlen(prefix)) == 0;
-	cleanup_free char *name = podvol_escape(given + (is_certificate ? strlen(prefix) : 0));
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = is_certificate
+					  ? cli_path(CERTIFICATES "/%s", given + strlen(prefix))
+					  : cli_path(TOKENS "/%s", given);
+	const struct podvol_request request = { .method = "DELETE", .path = path };
 	struct podvol_reply reply = { 0 };
 	int r;
 
-	if (!name || !(path = new_text("%s/%s", is_certificate ? CERTIFICATES : TOKENS, name)))
+	if (!path)
 		return cli_failed(cli, -ENOMEM);
-	request.path = path;
 	r = podvol_request(cli->podvol, &request, &reply);
 	podvol_reply_done(&reply);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;

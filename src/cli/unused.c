@@ -10,20 +10,6 @@
 
 #include <string.h>
 
-static char *volumes_path(const char *pod)
-{
-	const char *slash = strchr(pod, '/');
-	cleanup_free char *name_space = strndup(pod, slash ? (size_t) (slash - pod) : 0);
-	cleanup_free char *space = name_space ? podvol_escape(name_space) : NULL;
-	cleanup_free char *name = podvol_escape(slash ? slash + 1 : pod);
-	char *path;
-
-	if (!space || !name ||
-	    asprintf(&path, "/podvol/v1/pods/%s%s%s/volumes", space, slash ? "/" : "", name) < 0)
-		return NULL;
-	return path;
-}
-
 static bool warn(struct cli *cli, const struct podvol_table *volumes)
 {
 	static const char unused[] = "no container uses ";
@@ -43,7 +29,7 @@ static bool warn(struct cli *cli, const struct podvol_table *volumes)
 
 bool cli_warn_of_unused(struct cli *cli, const char *pod)
 {
-	cleanup_free char *path = volumes_path(pod);
+	cleanup_free char *path = cli_pod_path(pod, "/volumes");
 	struct podvol_table *volumes = NULL;
 	bool warned;
 

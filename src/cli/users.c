@@ -14,8 +14,7 @@
 
 struct cJSON *users_search(struct cli *cli, const char *volume)
 {
-	cleanup_free char *escaped = podvol_escape(volume), *text = NULL;
-	cleanup_free char *path = escaped ? new_text("/podvol/v1/volumes/%s/users", escaped) : NULL;
+	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s/users", volume), *text = NULL;
 	const struct podvol_request request = { .method = "GET", .path = path };
 	struct podvol_reply reply = { 0 };
 	struct cJSON *tree = NULL;

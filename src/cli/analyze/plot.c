@@ -86,12 +86,11 @@ static int print_step(struct plot *plot, const struct cJSON *step)
 	const struct cJSON *stage = json_first(json_get(step, "stages"));
 	const char *error = json_text(step, "error");
 	cleanup_json struct cJSON *volume = NULL;
-	cleanup_free char *path = NULL;
-	cleanup_free char *escaped = podvol_escape(json_text(step, "uniqueName"));
+	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s", json_text(step, "uniqueName"));
 	char text[1024];
 	int status;
 
-	if (!escaped || !(path = new_text("/podvol/v1/volumes/%s", escaped)))
+	if (!path)
 		return EXIT_FAILED;
 	status = get_tree_if_there(plot->cli, path, &volume);
 	if (status != EXIT_DONE)
