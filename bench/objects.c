@@ -8,7 +8,7 @@
 #include "config.h"
 #include "object/object.h"
 #include "state/actual.h"
-#include "store/store.h"
+#include "store/embedded.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -119,7 +119,8 @@ static double fill_store(const struct bench_place *place, unsigned int first, un
 
 	bench_path(state_dir, place->directory, "state");
 	(void) mkdir(state_dir, 0700);
-	if (sd_event_new(&event) < 0 || store_open_embedded(event, state_dir, &store, &why) < 0)
+	if (sd_event_new(&event) < 0 ||
+	    store_open_embedded(event, store_open_begin(state_dir), &store, &why) < 0)
 		bench_fail("cannot open the store: %s", why.text);
 	for (unsigned int i = first; i < first + count; i++)
 		for (unsigned int kind = 0; kind < BENCH_OBJECT_COUNT; kind++) {

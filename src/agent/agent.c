@@ -16,6 +16,7 @@
 #include "mount/bind/idmap.h"
 #include "other_kubelet.h"
 #include "plugins/payload_cache.h"
+#include "store/embedded.h"
 #include "token/token_issuer.h"
 
 #include <assert.h>
@@ -86,6 +87,20 @@ static int lock_own_directories(struct agent *agent, struct failure *reterr)
 		return r;
 	store_take_no_locks();
 	return reconstruct_check_mark(agent->config, reterr);
+}
+
+/* Once its directory is locked, so that it is read while all else is looked at. */
+static int begin_store(struct agent *agent, struct failure *reterr)
+{
+	int r;
+
+	if (config_has_no_store(agent->config))
+		return 0;
+	r = cluster_mode_make_directory(agent, reterr);
+	if (r < 0)
+		return r;
+	agent->own.opening = store_open_begin(agent->own.store_dir);
+	return 0;
 }
 
 static int lock_databases(struct agent *agent, struct failure *reterr)
@@ -208,6 +223,13 @@ static int open_links(struct agent *agent, struct failure *reterr)
 				 &agent->views.links);
 
 	return r < 0 ? failed(reterr, r, "cannot keep links by name") : 0;
+}
+
+/* Before anything is mounted, unmounted or served. */
+static int wait_for_links(struct agent *agent, struct failure *reterr)
+{
+	volume_links_wait(agent->views.links);
+	return 0;
 }
 
 static int open_holds(struct agent *agent, struct failure *reterr)
@@ -351,10 +373,9 @@ static int open_store(struct agent *agent, struct failure *reterr)
 		.waits_for_moves = !cluster_mode(agent),
 		.userdata = agent,
 	};
-	int r = cluster_mode_make_directory(agent, reterr);
+	int r = store_open_embedded(agent->event, TAKE_PTR(agent->own.opening), &agent->store,
+				    reterr);
 
-	if (r >= 0)
-		r = store_open_embedded(agent->event, agent->own.store_dir, &agent->store, reterr);
 	if (r >= 0)
 		r = store_epoch_check(&agent->holds, reterr);
 	if (r < 0)
@@ -433,11 +454,23 @@ int agent_new(sd_event *event, const struct config *config, struct agent **ret,
 	      struct failure *reterr)
 {
 	static int (*const boxes[])(struct agent * agent, struct failure * reterr) = {
-		make_own_directories, open_root,        lock_own_directories,
-		start_pools,          make_tables,      agent_open_tokens,
-		agent_open_ledger,    open_holds,       open_links,
-		make_operations,      agent_open_drift, open_sources,
-		lock_databases,       watch_drivers,    agent_open_volume_faults,
+		make_own_directories,
+		open_root,
+		lock_own_directories,
+		begin_store,
+		start_pools,
+		make_tables,
+		agent_open_tokens,
+		agent_open_ledger,
+		open_holds,
+		open_links,
+		make_operations,
+		agent_open_drift,
+		open_sources,
+		wait_for_links,
+		lock_databases,
+		watch_drivers,
+		agent_open_volume_faults,
 		agent_end_hand_back,
 	};
 	struct agent *agent = calloc(1, sizeof(*agent));
@@ -501,6 +534,7 @@ struct agent *agent_free(struct agent *agent)
 	agent->events = events_free(agent->events);
 	store_epoch_note(&agent->holds);
 	store_free(agent->store);
+	agent->own.opening = store_open_cancel(agent->own.opening);
 	if (agent->ledger)
 		(void) ledger_commit(agent->ledger, NULL);
 	ledger_free(agent->ledger);

@@ -145,9 +145,10 @@ struct agent {
 	bool sources_complete; /* every source delivered all it has: unmounting is allowed */
 	struct {
 		struct own_locks locks;
-		char *store_dir;         /* NULL while it is drained */
-		bool ledger_failing;     /* said once, until a commit succeeds */
-		sd_event_source *resync; /* NULL until it is made */
+		char *store_dir;               /* NULL while it is drained */
+		struct store_opening *opening; /* from its begin to its end */
+		bool ledger_failing;           /* said once, until a commit succeeds */
+		sd_event_source *resync;       /* NULL until it is made */
 		struct heap_trim *heap_trim;
 		uint64_t sync_loops; /* turns that are complete */
 		struct own_tokens tokens;

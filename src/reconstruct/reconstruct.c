@@ -8,6 +8,7 @@
 #include "reconstruct/reconstruct.h"
 
 #include "base/array.h"
+#include "base/beside.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -155,9 +156,26 @@ static void count_adopted(const struct reconstruct_options *options)
 		options->counts->volumes += HASH_COUNT(volume->pods);
 }
 
+/* The directories, read on a thread while the ledger is. Nothing is begun yet that changes either.
+ */
+struct look {
+	struct beside beside;
+	int root_fd;
+	struct found_list found;
+	int result;
+	struct failure failure;
+};
+
+static void look_at_directories(void *userdata)
+{
+	struct look *look = userdata;
+
+	look->result = found_read(look->root_fd, &look->found, &look->failure);
+}
+
 /* The ledger knows what was begun, the disk what is there: neither alone is enough. */
 static int rebuild_from(const struct reconstruct_options *options, const struct row_list *rows,
-			struct failure *reterr)
+			struct look *look, struct failure *reterr)
 {
 	struct rebuild_input input = {
 		.rows = rows->rows,
@@ -169,20 +187,17 @@ static int rebuild_from(const struct reconstruct_options *options, const struct 
 		.takes_unused = options->config->takeover.how == CONFIG_TAKEOVER_REMOVE,
 		.host = options->host,
 	};
-	struct found_list found = { .count = 0 };
-	int r = found_read(options->root->fd, &found, reterr);
+	int r = look->result;
 
 	if (r > 0)
-		log_message(LOG_WARNING, "%s", reterr->text);
-	if (r >= 0) {
-		r = foreign_volumes_new(&options->foreign, &found, options->foreign_volumes);
-		if (r < 0)
-			(void) failed(reterr, r, "cannot record foreign volumes");
-	}
+		log_message(LOG_WARNING, "%s", look->failure.text);
 	if (r < 0) {
-		found_list_done(&found);
+		*reterr = look->failure;
 		return r;
 	}
+	r = foreign_volumes_new(&options->foreign, &look->found, options->foreign_volumes);
+	if (r < 0)
+		return failed(reterr, r, "cannot record foreign volumes");
 	input.found = foreign_volumes_found(*options->foreign_volumes);
 	r = rebuild(options->actual, &input, report_found, (void *) (uintptr_t) options);
 	if (r < 0)
@@ -213,10 +228,10 @@ void reconstruct_print_metrics(const struct reconstruct_counts *counts, FILE *fi
 }
 
 /* A damaged ledger is no reason not to start: the directories are looked at as well. */
-int reconstruct(const struct reconstruct_options *options, struct failure *reterr)
+static int read_ledger(const struct reconstruct_options *options, struct row_list *ret,
+		       struct failure *reterr)
 {
 	struct failure damage = { .error = 0 };
-	struct row_list rows = { .count = 0 };
 	int r = ledger_open(options->config->run_dir, options->ledger, &damage);
 
 	if (r < 0) {
@@ -225,13 +240,23 @@ int reconstruct(const struct reconstruct_options *options, struct failure *reter
 	}
 	if (r > 0)
 		log_message(LOG_ERR, "%s", damage.text);
-	r = ledger_walk(*options->ledger, add_row, &rows);
-	if (r < 0)
-		(void) failed(reterr, r, "cannot read the ledger");
-	else
-		r = check_root(options, &rows, reterr);
+	r = ledger_walk(*options->ledger, add_row, ret);
+	return r < 0 ? failed(reterr, r, "cannot read the ledger")
+		     : check_root(options, ret, reterr);
+}
+
+int reconstruct(const struct reconstruct_options *options, struct failure *reterr)
+{
+	struct look look = { .root_fd = options->root->fd };
+	struct row_list rows = { .count = 0 };
+	int r;
+
+	beside_start(&look.beside, "directories", look_at_directories, &look);
+	r = read_ledger(options, &rows, reterr);
+	beside_wait(&look.beside);
 	if (r >= 0)
-		r = rebuild_from(options, &rows, reterr);
+		r = rebuild_from(options, &rows, &look, reterr);
+	found_list_done(&look.found);
 	free(rows.rows);
 	return r;
 }

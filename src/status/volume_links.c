@@ -10,6 +10,7 @@
 
 #include "status/volume_links.h"
 
+#include "base/beside.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -36,7 +37,8 @@ struct linked {
 };
 
 struct volume_links {
-	int fd; /* -EBADF: there are none */
+	int fd;                /* -EBADF: there are none */
+	struct beside pruning; /* at the start; the table is that thread's meanwhile */
 	const struct desired *desired;
 	const struct actual *actual;
 	struct linked *table;
@@ -244,6 +246,16 @@ static int remember_mounted(struct volume_links *links)
 	return r;
 }
 
+/* On a thread: it takes as long as looking at all volumes does, and nothing needs the links. */
+static void prune(void *userdata)
+{
+	struct volume_links *links = userdata;
+	struct failure failure = { .error = 0 };
+
+	if (name_links_prune(links->fd, is_known, links, &failure) < 0)
+		log_message(LOG_WARNING, "ignoring: %s", failure.text);
+}
+
 int volume_links_new(const char *run_dir, const struct desired *desired,
 		     const struct actual *actual, struct volume_links **ret)
 {
@@ -259,10 +271,15 @@ int volume_links_new(const char *run_dir, const struct desired *desired,
 		log_message(LOG_WARNING, "ignoring, there are no links by name: %s", failure.text);
 	else if (remember_mounted(links) < 0)
 		log_message(LOG_WARNING, "ignoring: out of memory for links by name");
-	else if (name_links_prune(links->fd, is_known, links, &failure) < 0)
-		log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	else
+		beside_start(&links->pruning, "links", prune, links);
 	*ret = links;
 	return 0;
+}
+
+void volume_links_wait(struct volume_links *links)
+{
+	beside_wait(&links->pruning);
 }
 
 struct volume_links *volume_links_free(struct volume_links *links)
@@ -271,6 +288,7 @@ struct volume_links *volume_links_free(struct volume_links *links)
 
 	if (!links)
 		return NULL;
+	beside_wait(&links->pruning);
 	HASH_ITER (hh, links->table, linked, next)
 		forget(links, linked);
 	(void) close_keep_errno(links->fd);

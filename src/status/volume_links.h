@@ -16,11 +16,13 @@ struct operation_ended;
 struct step;
 struct volume_links;
 
-/* Before anything is mounted and after the actual state was reconstructed: links that lead to
- * nothing of it are removed. Without the directory there are no links, which is logged. The tables
- * are borrowed. Return: 0 or -ENOMEM. */
+/* After the actual state was reconstructed: links that lead to nothing of it are removed, on a
+ * thread. Without the directory there are no links, which is logged. The tables are borrowed.
+ * Return: 0 or -ENOMEM. */
 int volume_links_new(const char *run_dir, const struct desired *desired,
 		     const struct actual *actual, struct volume_links **ret);
+/* Until they are removed: before the first hook is called, and before anything is mounted. */
+void volume_links_wait(struct volume_links *links);
 /* The links stay. Accepts NULL. Return: NULL. */
 struct volume_links *volume_links_free(struct volume_links *links);
 

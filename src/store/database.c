@@ -47,8 +47,7 @@ static const char put_sql[] =
 	" ON CONFLICT(kind, namespace, name) DO UPDATE SET json=excluded.json";
 static const char remove_sql[] = "DELETE FROM objects WHERE kind=?1 AND namespace=?2 AND name=?3";
 static const char position_sql[] = "UPDATE position SET resource_version=?1";
-static const char load_sql[] =
-	"SELECT kind, namespace, name, json FROM objects ORDER BY kind, namespace, name";
+static const char load_sql[] = "SELECT kind, namespace, name, json FROM objects ORDER BY rowid";
 
 /* SQLITE_FULL is a write that met ENOSPC; a quota or a failed extension comes as an I/O error. */
 static int error_of(sqlite3 *connection, int result)

@@ -49,7 +49,7 @@ struct database_row {
 };
 
 /**
- * database_load - every row, sorted by kind, namespace and name
+ * database_load - every row, in the order of the file
  * @visit: a value other than 0 ends the walk and is returned
  * @ret_resource_version: the newest committed one
  *

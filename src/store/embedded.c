@@ -12,12 +12,14 @@
  * database has a version ahead of them, once per RESERVED_VERSIONS. An event that the disk refuses
  * stays in memory: what is wrong with the disk is what it says.
  */
-#include "store/store.h"
+#include "store/embedded.h"
 
+#include "base/beside.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/program_id.h"
+#include "base/text.h"
 #include "object/json/json.h"
 #include "store/cache.h"
 #include "store/group.h"
@@ -85,28 +87,91 @@ static int load(struct store *store, struct database *database, struct failure *
 	return r < 0 ? failed(reterr, r, "cannot load the store") : 0;
 }
 
+static void store_open_cancel_pointer(struct store_opening **opening)
+{
+	(void) store_open_cancel(*opening);
+}
+
 static void close_database_pointer(struct database **database)
 {
 	(void) database_close(*database);
 }
 
 /* Events are no reason to refuse a start. NULL: they are in memory only. */
-static struct database *open_events(struct store *store, const char *state_dir)
+static struct database *open_events(struct store *store, const char *path)
 {
 	cleanup(close_database_pointer) struct database *database = NULL;
-	cleanup_free char *path = NULL;
 	struct failure reason = { .error = 0 };
 	const struct load load = load_of(store);
-	int r;
+	int r = database_open(path, false, &database, &reason);
 
-	if (asprintf(&path, "%s/events.db", state_dir) < 0)
-		return NULL;
-	r = database_open(path, false, &database, &reason);
 	if (r == 0)
 		r = load_events(&load, database, store->stored_version, &reason);
 	if (r == 0)
 		return TAKE_PTR(database);
 	log_message(LOG_WARNING, "events will not survive a restart: %s", reason.text);
+	return NULL;
+}
+
+struct store_opening {
+	struct beside beside;
+	char *path, *events_path;
+	struct store *store;
+	struct database *database, *events;
+	int result;
+	struct failure failure;
+};
+
+/* On a thread: both files are read, and nothing else has seen the store yet. */
+static void run_opening(void *userdata)
+{
+	struct store_opening *opening = userdata;
+	struct failure *reterr = &opening->failure;
+	int r = database_open(opening->path, true, &opening->database, reterr);
+
+	if (r == 0)
+		r = load(opening->store, opening->database, reterr);
+	if (r == 0)
+		opening->events = open_events(opening->store, opening->events_path);
+	opening->result = r;
+}
+
+static struct store_opening *opening_new(const char *state_dir)
+{
+	struct store_opening *opening = calloc(1, sizeof(*opening));
+
+	if (!opening)
+		return NULL;
+	opening->store = calloc(1, sizeof(*opening->store));
+	opening->path = new_text("%s/store.db", state_dir);
+	opening->events_path = new_text("%s/events.db", state_dir);
+	if (!opening->store || !opening->path || !opening->events_path)
+		return store_open_cancel(opening);
+	opening->store->queue_end = &opening->store->queue;
+	opening->store->program = program_id();
+	return opening;
+}
+
+struct store_opening *store_open_begin(const char *state_dir)
+{
+	struct store_opening *opening = opening_new(state_dir);
+
+	if (opening)
+		beside_start(&opening->beside, "store-load", run_opening, opening);
+	return opening;
+}
+
+struct store_opening *store_open_cancel(struct store_opening *opening)
+{
+	if (!opening)
+		return NULL;
+	beside_wait(&opening->beside);
+	(void) database_close(opening->events);
+	(void) database_close(opening->database);
+	(void) store_free(opening->store);
+	free(opening->events_path);
+	free(opening->path);
+	free(opening);
 	return NULL;
 }
 
@@ -127,42 +192,33 @@ static int add_sources(struct store *store, sd_event *event)
 	return sd_event_source_set_enabled(store->start_source, SD_EVENT_OFF);
 }
 
-static void free_pointer(struct store **store)
-{
-	(void) store_free(*store);
-}
-
-int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
+int store_open_embedded(sd_event *event, struct store_opening *opening_taken, struct store **ret,
 			struct failure *reterr)
 {
-	cleanup(close_database_pointer) struct database *database = NULL, *events = NULL;
-	cleanup(free_pointer) struct store *store = NULL;
-	cleanup_free char *path = NULL;
+	cleanup(store_open_cancel_pointer) struct store_opening *opening = opening_taken;
+	struct store *store;
 	int r;
 
-	assert(event && state_dir && ret);
-	store = calloc(1, sizeof(*store));
-	if (!store || asprintf(&path, "%s/store.db", state_dir) < 0)
-		return failed(reterr, -ENOMEM, "cannot open the store in '%s'", state_dir);
-	store->queue_end = &store->queue;
-	store->program = program_id();
-
-	r = database_open(path, true, &database, reterr);
-	if (r == 0)
-		r = load(store, database, reterr);
+	assert(event && ret);
+	if (!opening)
+		return failed(reterr, -ENOMEM, "cannot open the store");
+	beside_wait(&opening->beside);
+	if (opening->result < 0) {
+		*reterr = opening->failure;
+		return opening->result;
+	}
+	store = opening->store;
+	r = writer_new(opening->database, opening->events, &store->writer);
 	if (r < 0)
-		return r;
-
-	events = open_events(store, state_dir);
-	r = writer_new(database, events, &store->writer);
-	if (r < 0)
-		return failed(reterr, r, "cannot start the writer of the store '%s'", path);
-	store->database = TAKE_PTR(database);
-	(void) TAKE_PTR(events);
+		return failed(reterr, r, "cannot start the writer of the store '%s'",
+			      opening->path);
+	store->database = TAKE_PTR(opening->database);
+	(void) TAKE_PTR(opening->events);
 	r = add_sources(store, event);
 	if (r < 0)
-		return failed(reterr, r, "cannot watch the writer of the store '%s'", path);
-	*ret = TAKE_PTR(store);
+		return failed(reterr, r, "cannot watch the writer of the store '%s'",
+			      opening->path);
+	*ret = TAKE_PTR(opening->store);
 	return 0;
 }
 

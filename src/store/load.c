@@ -4,6 +4,7 @@
  */
 #include "store/load.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
 #include "base/log.h"
@@ -123,6 +124,8 @@ struct rows {
 	bool are_checked;
 	uint64_t version; /* of events: none may be newer */
 	bool has_newer;
+	const struct object **objects; /* in the order of the file */
+	size_t count, room;
 };
 
 static bool is_of_row(const struct object *object, const struct database_row *row)
@@ -132,19 +135,63 @@ static bool is_of_row(const struct object *object, const struct database_row *ro
 	       strcmp(object->meta.name, row->name) == 0;
 }
 
-static int keep(const struct load *load, const struct object *object)
+static int take(struct rows *rows, const struct object *object)
 {
-	int r = cache_reserve(load->cache, object->kind, 1);
+	if (ARRAY_ROOM(rows->objects, rows->count, rows->room, 256) < 0)
+		return -ENOMEM;
+	rows->objects[rows->count++] = object_ref(object);
+	return 0;
+}
+
+static int compare_objects(const void *first, const void *second)
+{
+	const struct object *a = *(const struct object *const *) first;
+	const struct object *b = *(const struct object *const *) second;
+	int order = (a->kind > b->kind) - (a->kind < b->kind);
+
+	if (order == 0)
+		order = strcmp(a->meta.name_space, b->meta.name_space);
+	return order != 0 ? order : strcmp(a->meta.name, b->meta.name);
+}
+
+/* In the cache's own order, in which each is put behind the last. */
+static int keep_all(const struct rows *rows)
+{
+	size_t in_kind[KIND_COUNT] = { 0 };
+	int r = 0;
+
+	if (rows->count == 0)
+		return 0;
+	qsort(rows->objects, rows->count, sizeof(rows->objects[0]), compare_objects);
+	for (size_t i = 0; i < rows->count; i++)
+		in_kind[rows->objects[i]->kind]++;
+	for (int kind = 0; kind < KIND_COUNT && r == 0; kind++)
+		if (in_kind[kind] > 0)
+			r = cache_reserve(rows->load->cache, kind, in_kind[kind]);
+	for (size_t i = 0; i < rows->count && r == 0; i++)
+		(void) cache_put(rows->load->cache, rows->objects[i]);
+	return r;
+}
+
+/* The rows as they lie in the file: in the order of their names each would be a read of its own. */
+static int load_all(struct rows *rows, struct database *database,
+		    int (*visit)(const struct database_row *row, void *userdata),
+		    uint64_t *ret_version, struct failure *reterr)
+{
+	int r = database_load(database, visit, rows, ret_version, reterr);
 
 	if (r == 0)
-		(void) cache_put(load->cache, object);
-	return r;
+		r = keep_all(rows);
+	for (size_t i = 0; i < rows->count; i++)
+		(void) object_unref(rows->objects[i]);
+	free(rows->objects);
+	return r == -ENOMEM ? failed(reterr, r, "cannot load the store") : r;
 }
 
 static int load_row(const struct database_row *row, void *userdata)
 {
 	cleanup_object const struct object *object = NULL;
-	const struct rows *rows = userdata;
+	struct rows *rows = userdata;
 	struct failure reason = { .error = 0 };
 	int r;
 
@@ -159,16 +206,15 @@ static int load_row(const struct database_row *row, void *userdata)
 			    row->kind, row->name_space, row->name, reason.text);
 		return remember_unreadable(rows->load->unreadables, row);
 	}
-	return keep(rows->load, object);
+	return take(rows, object);
 }
 
 int load_objects(const struct load *load, struct database *database, uint64_t *ret_version,
 		 struct failure *reterr)
 {
 	struct rows rows = { .load = load, .are_checked = is_checked(load, database) };
-	int r = database_load(database, load_row, &rows, ret_version, reterr);
 
-	return r == -ENOMEM ? failed(reterr, r, "cannot load the store") : r;
+	return load_all(&rows, database, load_row, ret_version, reterr);
 }
 
 /* Newer ones are of a store that was here before: this one is older, or new. */
@@ -182,7 +228,7 @@ static int load_event(const struct database_row *row, void *userdata)
 		rows->has_newer = true;
 		return 0;
 	}
-	return is_of_row(object, row) ? keep(rows->load, object) : load_row(row, rows);
+	return is_of_row(object, row) ? take(rows, object) : load_row(row, rows);
 }
 
 int load_events(const struct load *load, struct database *database, uint64_t version,
@@ -190,7 +236,7 @@ int load_events(const struct load *load, struct database *database, uint64_t ver
 {
 	struct rows rows = { .load = load, .version = version };
 	uint64_t ignored;
-	int r = database_load(database, load_event, &rows, &ignored, reterr);
+	int r = load_all(&rows, database, load_event, &ignored, reterr);
 
 	return r == 0 && rows.has_newer ? database_clear(database, reterr) : r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load - the rows of a store become its objects, at a start; on the loop thread
+ * load - the rows of a store become its objects, at a start; on the thread that opens it
  *
  * One bad row does not stop the start: it is reported and kept, not served, and its name stays
  * taken.

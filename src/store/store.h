@@ -30,22 +30,6 @@ struct store;
  * default is left alone. */
 void store_take_no_locks(void);
 
-/**
- * store_open_embedded - open or make the SQLite store of this node
- * @event:     loop on which callbacks come
- * @state_dir: the database is state_dir/store.db; made with mode 0600 when absent
- * @reterr:    says which file and why
- *
- * Blocks (start-up only) until everything is read. An object that no longer decodes is kept, logged
- * and not served, and its name stays taken. A file that is no store, or a newer one, is refused,
- * never overwritten.
- *
- * Return: 0; -EUCLEAN damaged or no store; -EPROTO made by a newer podvol; -EBUSY another process
- * has it; else what SQLite met (-EIO, -ENOSPC, -EACCES).
- */
-int store_open_embedded(sd_event *event, const char *state_dir, struct store **ret,
-			struct failure *reterr);
-
 enum store_place { STORE_ON_DISK, STORE_IN_MEMORY, STORE_PLACES }; /* of the objects of a kind */
 enum store_place store_place(enum object_kind kind);
 

@@ -18,7 +18,7 @@
 #include "power_replay.h"
 
 #include "base/cleanup.h"
-#include "store/store.h"
+#include "store/embedded.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -196,7 +196,7 @@ static int write_group(struct store *store, struct history *history, bool only_i
 static int open_store(struct store **ret, struct failure *why)
 {
 	*why = (struct failure){ 0 };
-	return store_open_embedded(event, directory, ret, why);
+	return store_open_embedded(event, store_open_begin(directory), ret, why);
 }
 
 /* A group that was not stored leaves no mark: the next one's begins where it began. */

@@ -15,7 +15,7 @@
 #include "api/objects/watches.h"
 #include "base/cleanup.h"
 #include "object/json/json.h"
-#include "store/store.h"
+#include "store/embedded.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void start(void)
 	char directory[] = "/tmp/podvol-fuzz-list-XXXXXX", path[64];
 
 	HOLDS(mkdtemp(directory) && sd_event_new(&event) >= 0);
-	HOLDS(store_open_embedded(event, directory, &store, NULL) == 0);
+	HOLDS(store_open_embedded(event, store_open_begin(directory), &store, NULL) == 0);
 	HOLDS(watches_new(event, 4, &watches) == 0);
 	for (unsigned int i = 0; i < OBJECTS; i++)
 		store_config_map(i);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "source/source.h"
+#include "store/embedded.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,8 +83,9 @@ static void test_unmounted_directory_keeps_its_pods(void **state)
 	write_pods();
 	options.directory = sandbox_path("manifests");
 	assert_return_code(sd_event_new(&world.event), 0);
-	assert_int_equal(
-		store_open_embedded(world.event, sandbox_path("state"), &world.store, NULL), 0);
+	assert_int_equal(store_open_embedded(world.event, store_open_begin(sandbox_path("state")),
+					     &world.store, NULL),
+			 0);
 	assert_int_equal(
 		manifest_source_new(world.event, world.store, &options, &world.source, NULL), 0);
 	run_until(&world, NULL);
@@ -180,8 +182,9 @@ static void try_way(void (*prepare)(void), void (*damage)(void), bool is_told)
 		prepare();
 	options.directory = sandbox_path("manifests");
 	assert_return_code(sd_event_new(&world.event), 0);
-	assert_int_equal(
-		store_open_embedded(world.event, sandbox_path("state"), &world.store, NULL), 0);
+	assert_int_equal(store_open_embedded(world.event, store_open_begin(sandbox_path("state")),
+					     &world.store, NULL),
+			 0);
 	assert_int_equal(
 		manifest_source_new(world.event, world.store, &options, &world.source, NULL), 0);
 	run_until(&world, NULL);

@@ -5,7 +5,7 @@
 #include "tests/root/sandbox.h"
 
 #include "base/cleanup.h"
-#include "store/store.h"
+#include "store/embedded.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,7 +56,8 @@ static void open_store(struct world *world)
 {
 	struct failure failure = { 0 };
 
-	if (store_open_embedded(world->event, sandbox_path("state"), &world->store, &failure) < 0)
+	if (store_open_embedded(world->event, store_open_begin(sandbox_path("state")),
+				&world->store, &failure) < 0)
 		fail_msg("%s", failure.text);
 }
 
@@ -123,9 +124,9 @@ static void test_no_room_for_a_new_store(void **state)
 	assert_int_equal(mount("none", sandbox_path("state"), "tmpfs", 0, "size=64k"), 0);
 	fill_disk();
 	assert_return_code(sd_event_new(&world.event), 0);
-	assert_int_equal(
-		store_open_embedded(world.event, sandbox_path("state"), &world.store, &failure),
-		-ENOSPC);
+	assert_int_equal(store_open_embedded(world.event, store_open_begin(sandbox_path("state")),
+					     &world.store, &failure),
+			 -ENOSPC);
 	assert_non_null(strstr(failure.text, "store.db"));
 	sd_event_unref(world.event);
 	assert_int_equal(umount(sandbox_path("state")), 0);

@@ -147,17 +147,21 @@ class Teardown(Scenario):
 
 
 class Restart(Scenario):
-    """A start that finds everything as it should be."""
+    """A start that finds everything as it should be, but for a link by name that leads to nothing mounted."""
     name = "restart"
 
     def prepare(self, n):
         self.mount_pods(n)
         n.stop()
         n.ids = n.mount_ids()
+        n.stale = os.path.join(n.run, "by-name/default/gone")
+        os.mkdir(n.stale)
+        os.symlink(os.path.join(n.root, "pods/gone"), os.path.join(n.stale, "data"))
 
     def verify(self, n):
         super().verify(n)
         equal(n.mount_ids(), n.ids, "mounts before and after the restart")
+        assert not os.path.lexists(n.stale), n.stale
 
 
 class Mending(Scenario):

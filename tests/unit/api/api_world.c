@@ -5,6 +5,7 @@
 #include "api_world.h"
 
 #include "base/cleanup.h"
+#include "store/embedded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -345,8 +346,9 @@ int world_set_up(void **state)
 			access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(world->directory));
 	assert_true(sd_event_new(&world->event) >= 0);
-	assert_int_equal(
-		store_open_embedded(world->event, world->directory, &world->agent.store, &why), 0);
+	assert_int_equal(store_open_embedded(world->event, store_open_begin(world->directory),
+					     &world->agent.store, &why),
+			 0);
 	assert_int_equal(worker_return_new(world->event, 0, &world->from_readers), 0);
 	assert_int_equal(worker_pool_new("readers", world->from_readers, &limits, &world->readers),
 			 0);

@@ -5,6 +5,7 @@
 #include "api_world.h"
 
 #include "base/cleanup.h"
+#include "store/embedded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,8 +174,9 @@ static void test_a_token_expires(void **state)
 
 	make_five(world);
 	(void) store_free(world->agent.store);
-	assert_int_equal(
-		store_open_embedded(world->event, world->directory, &world->agent.store, &why), 0);
+	assert_int_equal(store_open_embedded(world->event, store_open_begin(world->directory),
+					     &world->agent.store, &why),
+			 0);
 	assert_refused(world, "limit=1&continue=v1:2:default/a", 410, "Expired");
 }
 

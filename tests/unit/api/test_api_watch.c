@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "store/embedded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -284,8 +285,9 @@ static void test_refusals(void **state)
 	world_form = FORM_JSON;
 	/* After a restart nothing older is known. */
 	(void) store_free(world->agent.store);
-	assert_int_equal(
-		store_open_embedded(world->event, world->directory, &world->agent.store, &why), 0);
+	assert_int_equal(store_open_embedded(world->event, store_open_begin(world->directory),
+					     &world->agent.store, &why),
+			 0);
 	assert_int_equal(world_request(world, METHOD_DELETE, MAPS "/a", NULL), 200);
 	world_begin(world, METHOD_GET, MAPS "?watch=true&resourceVersion=0", NULL);
 	assert_int_equal(world->exchange.status, 200);

@@ -11,6 +11,7 @@
 #include "store_world.h"
 
 #include "base/clock.h"
+#include "store/embedded.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static void open_store(struct store_world *world)
 {
 	struct failure failure = { .error = 0 };
 
-	if (store_open_embedded(world->event, world->directory, &world->store, &failure) < 0)
+	if (store_open_embedded(world->event, store_open_begin(world->directory), &world->store,
+				&failure) < 0)
 		fail_msg("%s", failure.text);
 }
 

@@ -14,6 +14,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
+#include "store/embedded.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static _Noreturn void run_child(const char *directory, int pipe_fd, unsigned int
 	sd_event *event;
 
 	if (sd_event_new(&event) < 0 ||
-	    store_open_embedded(event, directory, &child.store, &failure) < 0)
+	    store_open_embedded(event, store_open_begin(directory), &child.store, &failure) < 0)
 		_exit(1);
 	for (unsigned int i = 0; i < AHEAD; i++)
 		write_next(&child);

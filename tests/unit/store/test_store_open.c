@@ -12,6 +12,7 @@
 #include "store_world.h"
 
 #include "base/cleanup.h"
+#include "store/embedded.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -52,9 +53,9 @@ static void assert_refused(struct store_world *world, int error, const char *wor
 	size_t length_before, length_after;
 
 	before = read_file(path_of(world), &length_before);
-	assert_int_equal(
-		store_open_embedded(world->event, world->directory, &world->store, &failure),
-		error);
+	assert_int_equal(store_open_embedded(world->event, store_open_begin(world->directory),
+					     &world->store, &failure),
+			 error);
 	assert_null(world->store);
 	assert_non_null(strstr(failure.text, word));
 	assert_non_null(strstr(failure.text, path_of(world)));
@@ -150,7 +151,8 @@ static void store_in_use_is_refused(void **state)
 	struct failure failure = { .error = 0 };
 	struct store *second = NULL;
 
-	assert_int_equal(store_open_embedded(world->event, world->directory, &second, &failure),
+	assert_int_equal(store_open_embedded(world->event, store_open_begin(world->directory),
+					     &second, &failure),
 			 -EBUSY);
 	assert_non_null(strstr(failure.text, "in use by another process"));
 }
@@ -161,9 +163,9 @@ static void absent_directory_is_refused(void **state)
 	struct failure failure = { .error = 0 };
 	struct store *second = NULL;
 
-	assert_int_equal(
-		store_open_embedded(world->event, "/nonexistent/podvol", &second, &failure),
-		-ENOENT);
+	assert_int_equal(store_open_embedded(world->event, store_open_begin("/nonexistent/podvol"),
+					     &second, &failure),
+			 -ENOENT);
 	assert_non_null(strstr(failure.text, "/nonexistent/podvol/store.db"));
 }
 
