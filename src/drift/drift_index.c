@@ -31,6 +31,9 @@ struct drift_mount *drift_index_by_id(const struct drift *drift, uint64_t mount_
 {
 	struct drift_mount *mount;
 
+	/* Most that others take away is newer; thousands of entries are not in any cache. */
+	if (mount_id > drift->newest_id)
+		return NULL;
 	HASH_FIND(by_id, drift->ids, &mount_id, sizeof(mount_id), mount);
 	return mount;
 }
@@ -124,6 +127,8 @@ static void add_id(struct drift *drift, struct drift_mount *mount)
 	HASH_ADD(by_id, drift->ids, mount_id, sizeof(mount->mount_id), mount);
 	if (!mount->by_id.tbl)
 		return;
+	if (mount->mount_id > drift->newest_id)
+		drift->newest_id = mount->mount_id;
 	mount->known_at = drift->known_count;
 	drift->known[drift->known_count++] = (struct known_mount){
 		.mount_id = mount->mount_id,

@@ -65,6 +65,7 @@ struct drift {
 	struct drift_mount *mounts, *ids, *paths;
 	struct known_mount *known; /* those with an id, as a check is given them */
 	uint32_t known_count, known_room;
+	uint64_t newest_id; /* none of the above ever had a higher one */
 	struct retry_queue *retries;
 	struct drift_jobs *jobs;
 	uint64_t root_id;       /* of the root directory's mount */
