@@ -13,7 +13,6 @@ import json
 import os
 import random
 import re
-import socket
 import sqlite3
 import stat
 import subprocess
@@ -27,20 +26,9 @@ STOP_AT = os.path.join(node.TOP, "tests/stop-at")
 RECOVERY_CALLS = 60  # a second kill comes within so many
 
 
-class Connection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("podvol", timeout=node.PATIENCE)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
-
-
 def ask(n, method, path, body=None, plain=False):
     """(status, answer); (0, None) while there is no answer, as the daemon may be killed at any moment."""
-    connection = Connection(n.socket)
+    connection = node.Connection(n.socket)
     try:
         connection.request(method, path, None if body is None else json.dumps(body),
                            {"Content-Type": "application/json", "Connection": "close"})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Claims of the local provisioner, snapshots of them, and what becomes of both."""
-import json
 import os
 
 from node import eventually, events, get
+from provisioned import apply, wait_gone  # noqa: F401 - those of any class
 
 API = "snapshot.storage.k8s.io/v1"
 DRIVER = "podvol/local"
@@ -39,10 +39,6 @@ def snapshot(name, **source):
     return {"apiVersion": API, "kind": "VolumeSnapshot", "metadata": {"name": name}, "spec": spec}
 
 
-def apply(n, *objects):
-    n.ctl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, objects)))
-
-
 def said(n):
     return lambda: f"{events(n)}\n{n.ctl('get', 'pvc,pv,vs,vsc').stdout}"
 
@@ -62,10 +58,6 @@ def wait_error(n, name, text):
 
 def wait_event(n, text):
     wait(n, lambda: text in events(n))
-
-
-def wait_gone(n, kind, name):
-    wait(n, lambda: get(n, kind, name) is None)
 
 
 def path_of(n, name):

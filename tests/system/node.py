@@ -14,6 +14,7 @@ PODVOL_TEST_SANITIZED=DIRECTORY takes podvold from another build, with sanitizer
 """
 import ctypes
 import errno
+import http.client
 import json
 import os
 import re
@@ -115,6 +116,19 @@ def mountinfo(below, pid="self"):
             if point.startswith(below.rstrip("/") + "/"):
                 found[point] = (int(fields[0]), right.split(" ")[0], fields[5])
     return found
+
+
+class Connection(http.client.HTTPConnection):
+    """HTTP by the unix socket at a path."""
+
+    def __init__(self, path, seconds=PATIENCE):
+        super().__init__("podvol", timeout=seconds)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
 
 
 # ---- objects, as dictionaries: JSON is a manifest, too ----
@@ -304,6 +318,10 @@ class Node:
     def said(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return file.read()
+
+    def resident_bytes(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return 1024 * next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

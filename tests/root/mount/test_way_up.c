@@ -78,6 +78,20 @@ static bool has_slash(const struct way_up *way)
 	return way_up_has(way, status.st_dev, status.st_ino);
 }
 
+/* Directories that are made after it was asked, and before anything is read. */
+static struct way_memory *memory_with_directories(uint64_t *ret_asked_usec)
+{
+	struct way_memory *memory;
+
+	*ret_asked_usec = now();
+	(void) now();
+	assert_int_equal(way_memory_new(&memory), 0);
+	sandbox_mkdir("a", 0755);
+	sandbox_mkdir("a/b", 0755);
+	sandbox_mkdir("other", 0755);
+	return memory;
+}
+
 static void it_has_the_directory_and_all_above(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *way = NULL;
@@ -95,13 +109,9 @@ static void it_is_recalled_for_who_asked_before_it_was_read(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *first = NULL, *second = NULL, *beside = NULL;
 	cleanup(way_up_unrefp) struct way_up *by_path = NULL, *again = NULL;
-	struct way_memory *memory;
-	uint64_t asked_usec = now();
+	uint64_t asked_usec;
+	struct way_memory *memory = memory_with_directories(&asked_usec);
 
-	(void) now();
-	assert_int_equal(way_memory_new(&memory), 0);
-	sandbox_mkdir("a", 0755);
-	sandbox_mkdir("a/b", 0755);
 	sandbox_mkdir("a/c", 0755);
 	first = find(memory, asked_usec, "a/b");
 	calls = 0;
@@ -126,14 +136,9 @@ static void what_was_moved_before_it_is_asked_for_is_seen(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *before = NULL, *before_path = NULL;
 	cleanup(way_up_unrefp) struct way_up *after = NULL, *after_path = NULL, *joined = NULL;
-	struct way_memory *memory;
-	uint64_t asked_usec = now();
+	uint64_t asked_usec;
+	struct way_memory *memory = memory_with_directories(&asked_usec);
 
-	(void) now();
-	assert_int_equal(way_memory_new(&memory), 0);
-	sandbox_mkdir("a", 0755);
-	sandbox_mkdir("a/b", 0755);
-	sandbox_mkdir("other", 0755);
 	before = find(memory, asked_usec, "a/b");
 	before_path = find_path(memory, asked_usec, "a");
 	assert_false(has(before, "other"));
@@ -158,14 +163,9 @@ static void what_was_moved_before_it_is_asked_for_is_seen(void **state)
 static void a_part_that_was_recalled_keeps_its_age(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *old = NULL, *joined = NULL, *fresh = NULL;
-	struct way_memory *memory;
-	uint64_t first_usec = now(), second_usec;
+	uint64_t first_usec, second_usec;
+	struct way_memory *memory = memory_with_directories(&first_usec);
 
-	(void) now();
-	assert_int_equal(way_memory_new(&memory), 0);
-	sandbox_mkdir("a", 0755);
-	sandbox_mkdir("a/b", 0755);
-	sandbox_mkdir("other", 0755);
 	old = find(memory, first_usec, "a");
 	assert_return_code(rename(sandbox_path("a"), sandbox_path("other/a")), errno);
 	second_usec = now();
@@ -180,14 +180,9 @@ static void a_part_that_was_recalled_keeps_its_age(void **state)
 static void another_mount_of_a_directory_has_another_way(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *plain = NULL, *bound = NULL;
-	struct way_memory *memory;
-	uint64_t asked_usec = now();
+	uint64_t asked_usec;
+	struct way_memory *memory = memory_with_directories(&asked_usec);
 
-	(void) now();
-	assert_int_equal(way_memory_new(&memory), 0);
-	sandbox_mkdir("a", 0755);
-	sandbox_mkdir("a/b", 0755);
-	sandbox_mkdir("other", 0755);
 	sandbox_mkdir("other/bind", 0755);
 	assert_return_code(
 		mount(sandbox_path("a"), sandbox_path("other/bind"), NULL, MS_BIND, NULL), errno);
@@ -203,14 +198,10 @@ static void another_mount_of_a_directory_has_another_way(void **state)
 static void a_directory_with_the_inode_of_another_is_read(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *removed = NULL, *made = NULL;
-	struct way_memory *memory;
-	uint64_t asked_usec = now();
+	uint64_t asked_usec;
+	struct way_memory *memory = memory_with_directories(&asked_usec);
 
-	(void) now();
-	assert_int_equal(way_memory_new(&memory), 0);
-	sandbox_mkdir("a", 0755);
 	removed = find(memory, asked_usec, "a");
-	sandbox_mkdir("other", 0755);
 	assert_return_code(rename(sandbox_path("a"), sandbox_path("other/a")), errno);
 	made_sec = 1;
 	made = find(memory, asked_usec, "other/a");
@@ -222,11 +213,10 @@ static void a_directory_with_the_inode_of_another_is_read(void **state)
 static void who_does_not_say_when_recalls_nothing(void **state)
 {
 	cleanup(way_up_unrefp) struct way_up *first = NULL, *second = NULL;
-	struct way_memory *memory;
+	uint64_t asked_usec;
+	struct way_memory *memory = memory_with_directories(&asked_usec);
 	unsigned int once;
 
-	assert_int_equal(way_memory_new(&memory), 0);
-	sandbox_mkdir("a", 0755);
 	calls = 0;
 	first = find_path(memory, 0, "a");
 	once = calls;

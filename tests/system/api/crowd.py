@@ -2,26 +2,20 @@
 """Many quick clients of one node: requests on connections that stay, as client libraries make them."""
 import http.client
 import json
-import socket
 import threading
 
-from node import PATIENCE, equal
+import node
+from node import equal
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 ALL = f"{MAPS}?fieldSelector=metadata.name!=kube-root-ca.crt"  # but for what podvold keeps there itself
 
 
-class Connection(http.client.HTTPConnection):
+class Connection(node.Connection):
     """One to the unix socket of a node."""
 
-    def __init__(self, n, seconds=PATIENCE):
-        super().__init__("podvol", timeout=seconds)
-        self.path = n.socket
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
+    def __init__(self, n):
+        super().__init__(n.socket)
 
     def ask(self, method, path, body=None, content="application/json"):
         """(HTTP status, body as JSON)"""

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "object/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -442,6 +443,18 @@ void cluster_world_stop(struct cluster_world *world)
 	commit(world); /* what was queued is written */
 	assert_null(world->timers);
 	assert_null(world->calls);
+}
+
+int64_t cluster_world_counted(const struct cluster_world *world,
+			      void (*view)(const struct cluster *cluster, struct cJSON *view),
+			      const char *member)
+{
+	cleanup_json struct cJSON *members = json_new_object();
+	int64_t count = -1;
+
+	view(&world->cluster, members);
+	assert_true(json_int64(json_get(members, member), &count));
+	return count;
 }
 
 void cluster_world_open(struct cluster_world *world)

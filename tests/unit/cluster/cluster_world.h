@@ -60,5 +60,9 @@ void cluster_world_stop(struct cluster_world *world);
 void cluster_world_run(struct cluster_world *world, uint64_t usec);
 /* Every connection breaks. */
 void cluster_world_reset(struct cluster_world *world);
+/* A number of a view, such as writes_view(). */
+int64_t cluster_world_counted(const struct cluster_world *world,
+			      void (*view)(const struct cluster *cluster, struct cJSON *view),
+			      const char *member);
 /* The watch that is open; NULL: none. */
 struct http_call *cluster_world_watch(const struct cluster_world *world);

@@ -15,9 +15,7 @@
 
 #include "tests/unit/cluster/cluster_server.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "object/json/json.h"
 
 #include <string.h>
 
@@ -83,12 +81,7 @@ static const char *stored_uid(const char *name)
 
 static int64_t absences(void)
 {
-	cleanup_json struct cJSON *view = json_new_object();
-	int64_t count = -1;
-
-	pods_view(&sim.world.cluster, view);
-	assert_true(json_int64(json_get(view, "podsBeingProven"), &count));
-	return count;
+	return cluster_world_counted(&sim.world, pods_view, "podsBeingProven");
 }
 
 /* ---- life ---- */

@@ -164,12 +164,7 @@ static void assert_patches(const char *format, ...)
 
 static int64_t counted(void)
 {
-	cleanup_json struct cJSON *view = json_new_object();
-	int64_t count = -1;
-
-	writes_view(&sim.world.cluster, view);
-	assert_true(json_int64(json_get(view, "writes"), &count));
-	return count;
+	return cluster_world_counted(&sim.world, writes_view, "writes");
 }
 
 /* ---- life ---- */
