@@ -13,20 +13,6 @@
 
 #include <string.h>
 
-#define TYPE_MERGE "application/merge-patch+json"
-
-static int send_patch(struct cli *cli, const char *path, const char *type, const char *patch)
-{
-	const struct podvol_request request = { .method = "PATCH",
-						.path = path,
-						.content_type = type,
-						.body = patch,
-						.body_length = strlen(patch) };
-	int r = podvol_request(cli->podvol, &request, NULL);
-
-	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
-}
-
 static void say_changed(struct cli *cli, const struct get_target *target, const char *what)
 {
 	(void) fprintf(cli->out, "%s/", target->kind->singular);
@@ -96,9 +82,7 @@ static int change_one(struct cli *cli, const struct get_request *request,
 		if (!add_change(cli, *word, json_get(is, map), members))
 			return EXIT_FAILED;
 	text = json_print(patch);
-	if (!text)
-		return cli_end(cli, EXIT_FAILED, "out of memory");
-	status = send_patch(cli, path, TYPE_MERGE, text);
+	status = cli_send_patch(cli, path, TYPE_MERGE_PATCH, text);
 	if (status == EXIT_DONE)
 		say_changed(cli, target, strcmp(map, "labels") == 0 ? "labeled" : "annotated");
 	return status;
@@ -138,7 +122,7 @@ int verb_patch(struct cli *cli)
 	static const struct {
 		const char *name, *type;
 	} types[] = { { "strategic", "application/strategic-merge-patch+json" },
-		      { "merge", TYPE_MERGE },
+		      { "merge", TYPE_MERGE_PATCH },
 		      { "json", "application/json-patch+json" } };
 	cleanup(get_request_done) struct get_request request = { 0 };
 	const char *patch = cli_value(cli, "patch"), *type = cli_value(cli, "type");
@@ -154,7 +138,7 @@ int verb_patch(struct cli *cli)
 			cleanup_free char *path = get_path(&request, &request.wanted[k]);
 
 			get_about(cli, &request, &request.wanted[k]);
-			status = path ? send_patch(cli, path, types[i].type, patch) : EXIT_FAILED;
+			status = cli_send_patch(cli, path, types[i].type, patch);
 			if (status == EXIT_DONE)
 				say_changed(cli, &request.wanted[k], "patched");
 		}

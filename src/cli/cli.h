@@ -138,7 +138,7 @@ void cli_table_rows(struct sheet *sheet, const struct table_view *view,
 /* One cell without its control characters: what a pod is called must not steer a terminal. */
 void cli_print_text(FILE *out, const char *text);
 
-/* ---- path.c ---- */
+/* ---- request.c ---- */
 
 /* A path of the API: "%s" is an escaped text, which may have any bytes, "%u" a number. NULL: no
  * memory, or one of the texts is NULL. */
@@ -147,6 +147,14 @@ char *cli_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *cli_pod_path(const char *pod, const char *tail);
 /* The claims of a namespace. */
 #define CLAIMS_PATH "/api/v1/namespaces/%s/persistentvolumeclaims"
+
+/* What is answered, for json_free(). Return: 0; -EILSEQ it is no JSON; -ENOMEM, also where the
+ * request has no path; else as podvol_request(). */
+int cli_request_tree(struct cli *cli, const struct podvol_request *request, struct cJSON **ret);
+
+#define TYPE_MERGE_PATCH "application/merge-patch+json"
+/* @path, @patch: NULL: no memory. Return: an exit status. */
+int cli_send_patch(struct cli *cli, const char *path, const char *type, const char *patch);
 
 /* ---- show.c ---- */
 
@@ -227,23 +235,3 @@ void say_end(struct cli *cli);
 void sentence_since(const char *time, char text[SENTENCE_TIME_BYTES]);
 /* When it will be: "in 12 s", "now"; "" for none. */
 void sentence_until(const char *time, char text[SENTENCE_TIME_BYTES]);
-
-/* ---- json_path.c: kubectl's templates over JSON, as far as scripts use them ---- */
-
-/* Served: {.a.b}, {$.a}, {@.a}, {.a['x/y']}, [0], [-1], [*], {range PATH}...{end}, {"text\n"}
- * and text around them. Refused by name: filters [?()], recursive descent (..), slices and
- * unions, which kubectl has over the daemon's TLS address. */
-
-/**
- * json_path_print - a template, filled in
- * @out:      NULL: only see whether the template can be served
- * @template: "{.metadata.name}", or a bare ".metadata.name"
- * @root:     may be NULL, when nothing is found
- *
- * What is not there prints as nothing. Several matches have a blank between them; maps and lists
- * are printed as JSON.
- *
- * Return: 0; -EINVAL with the place; -EOPNOTSUPP with what is not served.
- */
-int json_path_print(FILE *out, const char *template, const struct cJSON *root,
-		    struct failure *reterr);

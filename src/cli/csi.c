@@ -10,13 +10,10 @@
 #include "cli/direct/direct.h"
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>
 #include <string.h>
-
-enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_DEPTH_MAX = 64 };
 
 /* "-" and "@FILE" are read; anything else is JSON itself. False after a complaint. */
 static bool read_message(struct cli *cli, const char *word, char **ret)
@@ -76,8 +73,6 @@ static int call_directly(struct cli *cli, const char *method, const char *text)
 
 static int call_by_daemon(struct cli *cli, const char *driver, const char *method, const char *text)
 {
-	static const struct json_limits limits = { .bytes = ANSWER_BYTES_MAX,
-						   .depth = ANSWER_DEPTH_MAX };
 	cleanup_free char *path =
 		cli_path("/podvol/v1/drivers/%s/call?method=%s&timeout=%ums", driver, method,
 			 cli->timeout_msec ? cli->timeout_msec : 1);
@@ -85,15 +80,8 @@ static int call_by_daemon(struct cli *cli, const char *driver, const char *metho
 	const struct podvol_request request = {
 		.method = "POST", .path = path, .body = text, .body_length = strlen(text)
 	};
-	struct podvol_reply reply = { 0 };
-	int r;
+	int r = cli_request_tree(cli, &request, &answer);
 
-	if (!path)
-		return cli_failed(cli, -ENOMEM);
-	r = podvol_request(cli->podvol, &request, &reply);
-	if (r == 0)
-		r = json_parse(reply.body, reply.length, &limits, &answer, NULL);
-	podvol_reply_done(&reply);
 	return r < 0 ? cli_failed(cli, r) : show(cli, driver, answer);
 }
 

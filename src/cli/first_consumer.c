@@ -86,12 +86,8 @@ static int select_node(struct cli *cli, const char *path, const struct cJSON *cl
 {
 	cleanup_json struct cJSON *version = NULL, *patch = json_new_object();
 	cleanup_free char *body = NULL;
-	struct podvol_request request = { .method = "PATCH",
-					  .path = path,
-					  .content_type = "application/merge-patch+json" };
 	struct cJSON *metadata = json_add_object(patch, "metadata");
 	int status = get_tree(cli, "/podvol/v1/version", &version);
-	int r;
 
 	if (status != EXIT_DONE)
 		return status;
@@ -100,12 +96,7 @@ static int select_node(struct cli *cli, const char *path, const struct cJSON *cl
 	(void) json_set_string(json_add_object(metadata, "annotations"), ANNOTATION,
 			       json_text_at(version, "nodeName"));
 	body = json_print(patch);
-	if (!body)
-		return cli_failed(cli, -ENOMEM);
-	request.body = body;
-	request.body_length = strlen(body);
-	r = podvol_request(cli->podvol, &request, NULL);
-	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
+	return cli_send_patch(cli, path, TYPE_MERGE_PATCH, body);
 }
 
 int claim_volume_here(struct cli *cli, const char *space, const char *name, char **ret)

@@ -16,8 +16,6 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ANSWER_DEPTH_MAX = 80 };
-
 /* ---- what is asked for ---- */
 
 void get_request_done(struct get_request *request)
@@ -346,22 +344,8 @@ static int show_tables(struct cli *cli, const struct get_request *request)
 static int get_tree_or(struct cli *cli, const char *path, bool may_lack, struct cJSON **ret)
 {
 	const struct podvol_request request = { .method = "GET", .path = path };
-	struct podvol_reply reply = { 0 };
-	int r = podvol_request(cli->podvol, &request, &reply);
+	int r = cli_request_tree(cli, &request, ret);
 
-	if (r == 0) {
-		const struct json_limits limits = { .bytes = reply.length + 1,
-						    .depth = ANSWER_DEPTH_MAX };
-		struct failure why = { 0 };
-
-		r = json_parse(reply.body, reply.length, &limits, ret, &why);
-		if (r < 0) {
-			podvol_reply_done(&reply);
-			return cli_end(cli, EXIT_UNREACHABLE, "the answer is not valid JSON: %s",
-				       why.text);
-		}
-	}
-	podvol_reply_done(&reply);
 	if (r == -ENOENT && may_lack)
 		return EXIT_DONE;
 	return r < 0 ? cli_get_failed(cli, r) : EXIT_DONE;

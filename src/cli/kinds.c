@@ -17,7 +17,7 @@
 
 #define DISCOVERY "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-enum { DISCOVERY_DEPTH_MAX = 16, PATHS = 2, SHORT_NAMES_MAX = 4 };
+enum { PATHS = 2, SHORT_NAMES_MAX = 4 };
 
 /* Plural, singular, are its rows of pods?, may it be watched?, has a row a name?, short names. */
 #define VIEW(plural_, singular_, of_pods_, watched_, named_, ...)                                  \
@@ -93,17 +93,8 @@ static int get_list(struct cli *cli, const char *path, struct cJSON **ret)
 	const struct podvol_request request = {
 		.method = "GET", .path = path, .accept = DISCOVERY, .timeout_msec = cli->hurry_msec
 	};
-	struct podvol_reply reply = { 0 };
-	int r = podvol_request(cli->podvol, &request, &reply);
 
-	if (r == 0) {
-		const struct json_limits limits = { .bytes = reply.length + 1,
-						    .depth = DISCOVERY_DEPTH_MAX };
-
-		r = json_parse(reply.body, reply.length, &limits, ret, NULL);
-	}
-	podvol_reply_done(&reply);
-	return r;
+	return cli_request_tree(cli, &request, ret);
 }
 
 /* Rows move while they are added: pointers into them are set when all are there. */

@@ -7,7 +7,6 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>

@@ -183,23 +183,14 @@ static int ask(const struct move *move, const struct cJSON *claim)
 {
 	cleanup_json struct cJSON *patch = json_new_object();
 	cleanup_free char *body = NULL;
-	struct podvol_request request = { .method = "PATCH",
-					  .path = move->path,
-					  .content_type = "application/merge-patch+json" };
 	struct cJSON *metadata = json_add_object(patch, "metadata");
-	int r;
 
 	(void) json_set_string(metadata, "resourceVersion",
 			       json_text_at(claim, "metadata.resourceVersion"));
 	(void) json_set_string(json_add_object(metadata, "annotations"), MOVE_TO, move->to);
 	body = json_print(patch);
-	if (!body)
-		return cli_failed(move->cli, -ENOMEM);
-	request.body = body;
-	request.body_length = strlen(body);
 	cli_about(move->cli, "persistentvolumeclaim", move->space, move->name);
-	r = podvol_request(move->cli->podvol, &request, NULL);
-	return r < 0 ? cli_failed(move->cli, r) : EXIT_DONE;
+	return cli_send_patch(move->cli, move->path, TYPE_MERGE_PATCH, body);
 }
 
 static bool is_over(void *userdata, const struct podvol_event *event)

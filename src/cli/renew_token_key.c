@@ -8,8 +8,6 @@
 
 #include "object/json/json.h"
 
-enum { REPLY_DEPTH_MAX = 8 };
-
 static void print_keys(struct cli *cli, const struct cJSON *tree)
 {
 	const struct cJSON *item = json_first(json_get(tree, "items"));
@@ -26,18 +24,10 @@ int verb_renew_token_key(struct cli *cli)
 	const struct podvol_request request = { .method = "POST",
 						.path = "/podvol/v1/keys",
 						.accept = "application/json" };
-	struct podvol_reply reply = { 0 };
 	cleanup_json struct cJSON *tree = NULL;
-	int r = podvol_request(cli->podvol, &request, &reply);
+	int r = cli_request_tree(cli, &request, &tree);
 
-	if (r == 0) {
-		const struct json_limits limits = { .bytes = reply.length + 1,
-						    .depth = REPLY_DEPTH_MAX };
-
-		r = json_parse(reply.body, reply.length, &limits, &tree, NULL);
-	}
 	if (r == 0)
 		print_keys(cli, tree);
-	podvol_reply_done(&reply);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }

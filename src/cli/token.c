@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -16,8 +15,6 @@
 
 #define TOKENS       "/podvol/v1/tokens"
 #define CERTIFICATES "/podvol/v1/certificates"
-
-enum { REPLY_DEPTH_MAX = 8 };
 
 /* False after a complaint. */
 static bool read_seconds(struct cli *cli, int64_t *ret)
@@ -50,7 +47,6 @@ static char *make_body(const struct cli *cli, const char *name, int64_t seconds)
 int token_create(struct cli *cli, const char *name, struct cJSON **ret)
 {
 	struct podvol_request request = { .method = "POST", .path = TOKENS };
-	struct podvol_reply reply = { 0 };
 	cleanup_free char *body = NULL;
 	int64_t seconds = 0;
 	int r;
@@ -62,14 +58,7 @@ int token_create(struct cli *cli, const char *name, struct cJSON **ret)
 		return cli_failed(cli, -ENOMEM);
 	request.body = body;
 	request.body_length = strlen(body);
-	r = podvol_request(cli->podvol, &request, &reply);
-	if (r == 0) {
-		const struct json_limits limits = { .bytes = reply.length + 1,
-						    .depth = REPLY_DEPTH_MAX };
-
-		r = json_parse(reply.body, reply.length, &limits, ret, NULL);
-	}
-	podvol_reply_done(&reply);
+	r = cli_request_tree(cli, &request, ret);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 
@@ -92,13 +81,8 @@ static int revoke_token(struct cli *cli)
 					  ? cli_path(CERTIFICATES "/%s", given + strlen(prefix))
 					  : cli_path(TOKENS "/%s", given);
 	const struct podvol_request request = { .method = "DELETE", .path = path };
-	struct podvol_reply reply = { 0 };
-	int r;
+	int r = path ? podvol_request(cli->podvol, &request, NULL) : -ENOMEM;
 
-	if (!path)
-		return cli_failed(cli, -ENOMEM);
-	r = podvol_request(cli->podvol, &request, &reply);
-	podvol_reply_done(&reply);
 	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
 

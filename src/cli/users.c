@@ -16,15 +16,9 @@ struct cJSON *users_search(struct cli *cli, const char *volume)
 {
 	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s/users", volume), *text = NULL;
 	const struct podvol_request request = { .method = "GET", .path = path };
-	struct podvol_reply reply = { 0 };
 	struct cJSON *tree = NULL;
-	int r = path ? podvol_request(cli->podvol, &request, &reply) : -ENOMEM;
+	int r = cli_request_tree(cli, &request, &tree);
 
-	if (r == 0)
-		r = json_parse(reply.body, reply.length,
-			       &(struct json_limits){ .bytes = reply.length + 1, .depth = 8 },
-			       &tree, NULL);
-	podvol_reply_done(&reply);
 	if (r == 0 || r == -ENOENT)
 		return tree;
 	tree = json_new_object();

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "cli/cli.h"
+#include "cli/get.h"
 
 #include "base/cleanup.h"
 #include "object/json/json.h"

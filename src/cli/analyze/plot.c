@@ -12,7 +12,6 @@
 #include "cli/output/screen.h"
 
 #include "base/cleanup.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -80,17 +80,10 @@ static bool check_daemon(struct doctor *doctor)
 						.accept = "application/json" };
 	const char *path = podvol_socket(doctor->cli->podvol);
 	cleanup_json struct cJSON *tree = NULL;
-	struct podvol_reply reply = { 0 };
-	int r = podvol_request(doctor->cli->podvol, &request, &reply);
+	int r = cli_request_tree(doctor->cli, &request, &tree);
 	const char *version;
 
-	if (r == 0) {
-		const struct json_limits limits = { .bytes = reply.length + 1, .depth = 8 };
-
-		(void) json_parse(reply.body, reply.length, &limits, &tree, NULL);
-	}
-	podvol_reply_done(&reply);
-	if (r < 0) {
+	if (r < 0 && r != -EILSEQ) {
 		doctor_found(doctor, HEALTH_FAILED, "podvold",
 			     "systemctl status podvol; journalctl -u podvol", "%s",
 			     podvol_error(doctor->cli->podvol));

@@ -2,7 +2,7 @@
 /*
  * json_path - see cli.h: read and evaluated in one pass, the body of a range once per match
  */
-#include "cli/cli.h"
+#include "cli/get.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"

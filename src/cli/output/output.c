@@ -66,6 +66,8 @@ int cli_failed(struct cli *cli, int error)
 	const char *why = podvol_error(cli->podvol);
 	const char *end = why + strlen(why) - strlen(missing);
 
+	if (error == -EILSEQ)
+		why = "the answer is not valid JSON";
 	/* Without an answer it is the daemon that failed, of no file. */
 	if (podvol_status(cli->podvol) == 0)
 		cli->where = NULL;
@@ -112,6 +114,8 @@ int cli_get_failed(struct cli *cli, int error)
 
 int cli_exit_status(int error, int status)
 {
+	if (error == -EILSEQ) /* cli_request_tree(): what answers is not podvold */
+		return EXIT_UNREACHABLE;
 	/* A refusal that has a status came from the daemon, so it was reached. */
 	if (status == 0 && error != -ENOMEM && error != -EINVAL && error != -EOPNOTSUPP)
 		return error == -ETIMEDOUT ? EXIT_TIMED_OUT : EXIT_UNREACHABLE;

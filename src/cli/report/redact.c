@@ -101,24 +101,18 @@ int redactor_new(struct cli *cli, struct redactor **ret, char *ret_why, size_t s
 						.accept = "application/json" };
 	struct redactor *redactor = calloc(1, sizeof(*redactor));
 	cleanup_json struct cJSON *list = NULL;
-	struct podvol_reply reply = { 0 };
 	int r;
 
 	if (!redactor)
 		return -ENOMEM;
 	*ret_why = '\0';
-	r = podvol_request(cli->podvol, &request, &reply);
-	if (r < 0) {
-		(void) snprintf(ret_why, size, "%s", podvol_error(cli->podvol));
-	} else {
-		const struct json_limits limits = { .bytes = reply.length + 1, .depth = 80 };
-
-		r = json_parse(reply.body, reply.length, &limits, &list, NULL);
-		if (r < 0)
-			(void) snprintf(ret_why, size, "the answer is not valid JSON");
+	r = cli_request_tree(cli, &request, &list);
+	if (r < 0)
+		(void) snprintf(ret_why, size, "%s",
+				r == -EILSEQ ? "the answer is not valid JSON"
+					     : podvol_error(cli->podvol));
+	else
 		r = add_secrets(redactor, list);
-	}
-	podvol_reply_done(&reply);
 	if (r == -ENOMEM) {
 		redactor_free(redactor);
 		return -ENOMEM;

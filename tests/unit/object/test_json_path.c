@@ -3,7 +3,7 @@
  * test_json_path - templates over JSON: what they print, and what is refused by name
  */
 #include "base/cleanup.h"
-#include "cli/cli.h"
+#include "cli/get.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

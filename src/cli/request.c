@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path - paths of the API with names in them, whatever bytes these have
+ * request - paths of the API with names in them, whatever bytes these have, and what is answered as
+ * a tree
  *
  * Whether there is such a path is the daemon's to say.
  */
@@ -8,10 +9,13 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "object/json/json.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <string.h>
+
+enum { ANSWER_DEPTH_MAX = 80 };
 
 /* False: no memory, or the text is NULL. */
 static bool put_next(FILE *out, char conversion, va_list *arguments)
@@ -58,4 +62,33 @@ char *cli_pod_path(const char *pod, const char *tail)
 					: cli_path("/podvol/v1/pods/%s", pod);
 
 	return base ? new_text("%s%s", base, tail) : NULL;
+}
+
+int cli_request_tree(struct cli *cli, const struct podvol_request *request, struct cJSON **ret)
+{
+	struct podvol_reply reply = { 0 };
+	int r = request->path ? podvol_request(cli->podvol, request, &reply) : -ENOMEM;
+
+	if (r == 0) {
+		const struct json_limits limits = { .bytes = reply.length + 1,
+						    .depth = ANSWER_DEPTH_MAX };
+
+		r = json_parse(reply.body, reply.length, &limits, ret, NULL);
+		if (r < 0 && r != -ENOMEM)
+			r = -EILSEQ;
+	}
+	podvol_reply_done(&reply);
+	return r;
+}
+
+int cli_send_patch(struct cli *cli, const char *path, const char *type, const char *patch)
+{
+	const struct podvol_request request = { .method = "PATCH",
+						.path = path,
+						.content_type = type,
+						.body = patch,
+						.body_length = patch ? strlen(patch) : 0 };
+	int r = path && patch ? podvol_request(cli->podvol, &request, NULL) : -ENOMEM;
+
+	return r < 0 ? cli_failed(cli, r) : EXIT_DONE;
 }
