@@ -29,6 +29,16 @@ struct object_stamp;
 int object_stamped(const struct object *from, struct object_stamp *stamp, const struct object **ret,
 		   struct failure *reterr);
 
+/* For edit_new.c, of an object that nothing has read yet: another text in the place of the present
+ * one, with its places in @printed and as many bytes as that says. Takes @json. Return: 0, and what
+ * the text was, to be freed; -ENOMEM. */
+struct printed;
+int object_put_text(const struct object *object, char *json, const struct printed *printed,
+		    char **ret_before);
+/* What is decoded of a binding, from a tree that has at least its members. Return: 0; -ENOMEM,
+ * nothing has changed. */
+int object_decode_binding(const struct object *object, const struct cJSON *tree);
+
 /* Was the object made of a document that meets the rules for what is created? */
 bool object_is_creatable(const struct object *object);
 

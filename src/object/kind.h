@@ -21,6 +21,8 @@ typedef bool kind_validate_update(const struct object *old, const struct object 
 				  struct violations *found);
 typedef int kind_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			struct failure *reterr);
+typedef int kind_decode_binding(const struct cJSON *tree, struct arena *arena,
+				struct object *object);
 typedef void kind_note_protection(struct object *object, bool is_protected);
 
 /* What a write of this kind waits for, and what is left of it afterwards. */
@@ -67,6 +69,8 @@ struct kind_row {
 	/* Typed struct in @arena, into the union member of @object. NULL: nothing here acts upon
 	 * the kind, so it has none. */
 	kind_decode *decode;
+	/* What edit_new.h may have changed, decoded again. NULL: nothing. */
+	kind_decode_binding *decode_binding;
 	/* A finalizer that each has from its creation, and what notes whether it is still there,
 	 * when the store has set them. NULL: none. */
 	const char *protection_finalizer;

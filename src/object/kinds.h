@@ -40,6 +40,7 @@ kind_validate_update pod_validate_update, persistent_volume_validate_update, cla
 kind_decode pod_decode, persistent_volume_decode, claim_decode, storage_class_decode, node_decode,
 	csi_driver_decode, volume_attachment_decode, volume_snapshot_decode,
 	volume_snapshot_class_decode, volume_snapshot_content_decode, cluster_trust_bundle_decode;
+kind_decode_binding persistent_volume_decode_binding, claim_decode_binding;
 kind_note_protection persistent_volume_note_protection, claim_note_protection;
 
 /* What no update may change. */

@@ -368,6 +368,37 @@ static void note_stamped(const struct object *from, struct printed *printed)
 		printed->spec.at += grown;
 }
 
+static void put_text(struct shared_object *shared, char *json, const struct printed *printed)
+{
+	struct object *object = &shared->object;
+
+	object->json = shared->apart = json;
+	object->json_length = printed->text.used;
+	object->metadata = printed->metadata;
+	object->spec = printed->spec;
+}
+
+int object_put_text(const struct object *object, char *json, const struct printed *printed,
+		    char **ret_before)
+{
+	struct shared_object *own = shared(object);
+
+	*ret_before = own->apart ? own->apart : strdup(object->json);
+	if (!*ret_before)
+		return -ENOMEM;
+	put_text(own, json, printed);
+	return 0;
+}
+
+int object_decode_binding(const struct object *object, const struct cJSON *tree)
+{
+	struct shared_object *own = shared(object);
+	int r = kind_row(object->kind)->decode_binding(tree, &own->arena, &own->object);
+
+	note_size(object->kind, arena_size(&own->arena));
+	return r;
+}
+
 static int put_stamped(struct shared_object *shared, const struct printed *printed,
 		       const struct object_stamp *stamp, struct failure *reterr)
 {
@@ -380,10 +411,7 @@ static int put_stamped(struct shared_object *shared, const struct printed *print
 	memcpy(json, text->bytes, text->used);
 	json[text->used] = '\0';
 	free(shared->apart);
-	object->json = shared->apart = json;
-	object->json_length = text->used;
-	object->metadata = printed->metadata;
-	object->spec = printed->spec;
+	put_text(shared, json, printed);
 	shared->is_handed_over = shared->is_creatable = false;
 	json_free(object->tree);
 	object->tree = NULL;

@@ -338,6 +338,7 @@ static void start_group(struct store *store)
 		bytes += write->object ? write->object->json_length : 0;
 		group_add(group, &store->cache, write, is_taken(store, write), now_usec);
 	}
+	group_seal(group);
 	if (needs_commit(store) || group->unsynced_count > 0)
 		writer_start(store->writer, &(struct writer_group){
 						    .commits = needs_commit(store),

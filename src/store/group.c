@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/fnv1a.h"
+#include "object/edit_new.h"
 #include "object/json/json.h"
 #include "object/object_text.h"
 #include "object/kind.h"
@@ -77,11 +78,11 @@ void group_begin(struct group *group, uint64_t resource_version)
 }
 
 /* Spares most comparisons of names among the members. */
-static unsigned int hash_key(const struct write *write)
+unsigned int group_hash(enum object_kind kind, const char *name_space, const char *name)
 {
-	uint64_t hash = fnv1a_add(FNV1A_FIRST, (uint64_t) write->kind);
+	uint64_t hash = fnv1a_add(FNV1A_FIRST, (uint64_t) kind);
 
-	return (unsigned int) fnv1a_add_text(fnv1a_add_text(hash, write->name), write->name_space);
+	return (unsigned int) fnv1a_add_text(fnv1a_add_text(hash, name), name_space);
 }
 
 static bool same_key(const struct write *a, const struct write *b)
@@ -91,14 +92,14 @@ static bool same_key(const struct write *a, const struct write *b)
 }
 
 /* A bit for each hash that a member has: few of those that have none share one. */
-static uint64_t *hash_word(struct group *group, unsigned int hash)
+static size_t hash_word(const struct group *group, unsigned int hash)
 {
-	return &group->hashes[hash / 64 % ARRAY_SIZE(group->hashes)];
+	return hash / 64 % ARRAY_SIZE(group->hashes);
 }
 
-static bool may_have(struct group *group, unsigned int hash)
+bool group_may_have(const struct group *group, unsigned int hash)
 {
-	return *hash_word(group, hash) & UINT64_C(1) << hash % 64;
+	return group->hashes[hash_word(group, hash)] & UINT64_C(1) << hash % 64;
 }
 
 /* The version this member has to deal with, and where it came from. */
@@ -106,13 +107,13 @@ static void find_old(struct group *group, const struct cache *cache, struct admi
 {
 	const struct write *write = member->write;
 
-	for (size_t i = may_have(group, member->hash) ? group->count : 0; i-- > 0;) {
-		const struct admitted *earlier = &group->members[i];
+	for (size_t i = group_may_have(group, member->hash) ? group->count : 0; i-- > 0;) {
+		struct admitted *earlier = &group->members[i];
 
 		if (earlier->verdict != VERDICT_CHANGES || earlier->hash != member->hash ||
 		    !same_key(earlier->write, write))
 			continue;
-		member->relies_on_group = true;
+		member->relies_on_group = earlier->is_relied_on = true;
 		member->old = object_ref(earlier->result);
 		return;
 	}
@@ -409,21 +410,35 @@ static struct database_write row_of(const struct write *write, const struct obje
 static void add_change(struct group *group, const struct admitted *member)
 {
 	const struct write *write = member->write;
-	const struct object *result = member->result;
+
+	group->resource_version = member->resource_version;
+	group->hashes[hash_word(group, member->hash)] |= UINT64_C(1) << member->hash % 64;
+	group->growth[store_place(write->kind)] +=
+		(ssize_t) bytes_of(member->result) - (ssize_t) bytes_of(member->old);
+}
+
+static void add_row(struct group *group, const struct admitted *member)
+{
+	const struct write *write = member->write;
 	enum kind_durability durability = kind_row(write->kind)->durability;
 
 	if (write->touches || group->unstored_kinds & 1U << write->kind)
 		durability = KIND_VOLATILE;
-	group->resource_version = member->resource_version;
-	*hash_word(group, member->hash) |= UINT64_C(1) << member->hash % 64;
-	group->growth[store_place(write->kind)] +=
-		(ssize_t) bytes_of(result) - (ssize_t) bytes_of(member->old);
 	if (durability != KIND_SYNCED)
 		group->has_unsynced = true;
 	if (durability == KIND_SYNCED)
-		group->rows[group->row_count++] = row_of(write, result);
+		group->rows[group->row_count++] = row_of(write, member->result);
 	else if (durability == KIND_UNSYNCED)
-		group->unsynced_rows[group->unsynced_count++] = row_of(write, result);
+		group->unsynced_rows[group->unsynced_count++] = row_of(write, member->result);
+}
+
+void group_seal(struct group *group)
+{
+	if (group->pairs.bind)
+		group_bind_pairs(group);
+	for (size_t i = 0; i < group->count; i++)
+		if (group->members[i].verdict == VERDICT_CHANGES)
+			add_row(group, &group->members[i]);
 }
 
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
@@ -434,7 +449,7 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	assert(group->count < STORE_GROUP_MAX);
 	*member = (struct admitted){
 		.write = write,
-		.hash = hash_key(write),
+		.hash = group_hash(write->kind, write->name_space, write->name),
 		.resource_version = group->resource_version + 1,
 		.failure = &group->failures[group->count],
 	};
@@ -465,6 +480,8 @@ void group_fail(struct group *group, const struct failure *failure)
 	for (size_t i = 0; i < group->count; i++) {
 		struct admitted *member = &group->members[i];
 
+		if (member->unbound)
+			object_restore_new(member->result, TAKE_PTR(member->unbound));
 		if (!member->relies_on_group &&
 		    (member->verdict != VERDICT_CHANGES || member->write->touches))
 			continue;
@@ -479,6 +496,7 @@ void group_end(struct group *group)
 	for (size_t i = 0; i < group->count; i++) {
 		struct admitted *member = &group->members[i];
 
+		free(member->unbound);
 		member->old = object_unref(member->old);
 		member->result = object_unref(member->result);
 		member->write = write_free(member->write);

@@ -12,6 +12,7 @@
 #include "store/cache.h"
 #include "store/database.h"
 #include "store/mirror.h"
+#include "store/pairs.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -56,10 +57,12 @@ struct admitted {
 	struct write *write;
 	enum verdict verdict;
 	bool relies_on_group; /* judged against a version that this group makes */
+	bool is_relied_on;    /* by such a one */
 	unsigned int hash;
 	uint64_t resource_version;
 	const struct object *old;    /* own reference; NULL: none */
 	const struct object *result; /* own reference; NULL: removes, or refused */
+	char *unbound;               /* the text of @result before it was bound; NULL: it was not */
 	struct failure *failure;     /* of the group; zeroed unless something failed */
 };
 
@@ -84,6 +87,10 @@ struct group {
 		store_check_fn *check; /* NULL: none */
 		void *userdata;
 	} news;
+	struct {
+		store_bind_fn *bind; /* NULL: none is bound in the write that creates it */
+		void *userdata;
+	} pairs;
 	unsigned int
 		unstored_kinds; /* set of 1 << kind: never on disk, whatever their durability */
 	struct {
@@ -110,11 +117,18 @@ void group_begin(struct group *group, uint64_t resource_version);
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
 	       uint64_t now_usec);
 
+/* No write is added any more: binds what is created together, and makes the rows. */
+void group_seal(struct group *group);
+
 /* The group was not stored: who changed something or relied on that gets this failure. */
 void group_fail(struct group *group, const struct failure *failure);
 
 /* Frees what the members hold. */
 void group_end(struct group *group);
+
+/* For pairs.c: does any member that changes something have this hash? And the hash of a key. */
+bool group_may_have(const struct group *group, unsigned int hash);
+unsigned int group_hash(enum object_kind kind, const char *name_space, const char *name);
 
 /* ---- queue ---- */
 

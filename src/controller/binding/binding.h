@@ -107,6 +107,15 @@ void binding_decide_volume(const struct volume_facts *facts, struct binding_step
 int binding_make(const struct binding_step *step, const struct object *about,
 		 const struct object **ret, struct failure *reterr);
 
+/**
+ * binding_bind_new - the same for a claim and a volume that one commit creates: in place
+ * @ret_before: as store_bind_fn() in store/pairs.h
+ *
+ * Nothing happens where the next write for the claim is not its binding to this volume, and where
+ * memory is missing: then the binder binds them when they are stored.
+ */
+void binding_bind_new(const struct object *claim, const struct object *volume, char *ret_before[2]);
+
 /* ---- claim_conditions.c: status.conditions of a claim; pure ---- */
 
 struct cJSON;

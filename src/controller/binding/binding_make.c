@@ -4,10 +4,12 @@
  *
  * The spec and the status of a binding are one write each for volume and claim. An API server takes
  * over the spec alone of such a write; then the next look finds the status missing and writes that.
+ * Those of a claim and a volume that one commit creates are made in place, by the same edits.
  */
 #include "controller/binding/binding.h"
 
 #include "controller/controller.h"
+#include "object/edit_new.h"
 #include "object/json/json.h"
 #include "object/object_text.h"
 
@@ -167,4 +169,25 @@ int binding_make(const struct binding_step *step, const struct object *about,
 	    step->write == BINDING_CLAIM_DELETED)
 		target = step->volume->object;
 	return object_edit_checked(target, edit, &make, ret, reterr);
+}
+
+/* The claim last: where a volume names it alone, the binder does the rest. */
+void binding_bind_new(const struct object *claim, const struct object *volume, char *ret_before[2])
+{
+	struct claim_facts facts = { .claim = claim->claim, .named = volume->persistent_volume };
+	struct binding_step step;
+	struct make make = { .step = &step, .about = claim };
+	bool is_binding;
+
+	binding_decide_claim(&facts, &step);
+	is_binding = step.volume == volume->persistent_volume;
+	while (is_binding) {
+		bool is_volume = step.write <= BINDING_VOLUME_STATUS;
+		const struct object *target = is_volume ? volume : claim;
+
+		assert(step.write >= BINDING_VOLUME_SPEC && step.write <= BINDING_CLAIM_STATUS);
+		if (object_edit_new(target, edit, &make, &ret_before[is_volume]) < 0)
+			return;
+		is_binding = binding_decide_next(&facts, target, &step);
+	}
 }

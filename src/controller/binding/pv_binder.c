@@ -2,7 +2,8 @@
 /*
  * pv_binder - watch claims and volumes, look at who is concerned, write; see controller.h
  *
- * A write expects the version it was decided on, so two looks that cross end in a conflict, which
+ * A claim and the volume that it names, created by one commit, are bound by it (store/pairs.h). A
+ * write expects the version it was decided on, so two looks that cross end in a conflict, which
  * is one more reason to sync. The writes of a binding are queued back to back, so that the store
  * may commit them together: each is decided on what the one before makes, and refused when that one
  * is. What could not be stored for another reason is tried again when anything changes: a full disk
@@ -18,6 +19,7 @@
 #include "controller/scheduling/consumers.h"
 #include "controller/scheduling/scheduling.h"
 #include "object/kinds/pod.h"
+#include "store/pairs.h"
 
 #include <assert.h>
 #include <string.h>
@@ -542,6 +544,7 @@ static void close_all(void *userdata)
 {
 	struct pv_binder *binder = userdata;
 
+	store_bind_new(binder->options.store, NULL, NULL);
 	for (struct pending *pending = binder->pendings; pending; pending = pending->next)
 		pending->binder = NULL;
 	bound_pairs_done(&binder->bound_pairs);
@@ -563,10 +566,21 @@ static const struct controller_class pv_binder_class = {
 	.close = close_all,
 };
 
+static void bind_new(void *userdata, const struct object *claim, const struct object *volume,
+		     char *ret_before[2])
+{
+	binding_bind_new(claim, volume, ret_before);
+}
+
 int pv_binder_new(const struct controller_options *options, struct pv_binder **ret)
 {
+	int r;
+
 	assert(options->event_fn && ret);
-	return controller_new(&pv_binder_class, options, ret);
+	r = controller_new(&pv_binder_class, options, ret);
+	if (r == 0)
+		store_bind_new(options->store, bind_new, NULL);
+	return r;
 }
 
 struct pv_binder *pv_binder_free(struct pv_binder *binder)

@@ -313,35 +313,53 @@ void claim_note_protection(struct object *object, bool is_protected)
 	claim->has_protection_finalizer = is_protected;
 }
 
+static void decode_binding(const struct cJSON *tree, struct arena *arena,
+			   struct persistent_volume_claim *claim)
+{
+	const struct cJSON *status = json_get(tree, "status");
+	const struct cJSON *modify = json_get(status, "modifyVolumeStatus");
+
+	claim->volume_name = arena_text(arena, json_get(tree, "spec"), "volumeName");
+	claim->attributes_current = arena_text(arena, status, "currentVolumeAttributesClassName");
+	claim->modify_status = arena_text(arena, modify, "status");
+	claim->modify_target = arena_text(arena, modify, "targetVolumeAttributesClassName");
+	claim->status_capacity = quantity_decode(json_get(json_get(status, "capacity"), "storage"));
+	claim->phase = phase_decode(json_get(status, "phase"));
+	claim->bind_completed = metadata_annotation(tree, ANNOTATION_BIND_COMPLETED) != NULL;
+	claim->bound_by_controller = is_bound_by_controller(tree);
+}
+
+int claim_decode_binding(const struct cJSON *tree, struct arena *arena, struct object *object)
+{
+	struct persistent_volume_claim *claim =
+		(struct persistent_volume_claim *) (uintptr_t) object->claim;
+	struct persistent_volume_claim decoded = *claim;
+
+	decode_binding(tree, arena, &decoded);
+	if (arena_exhausted(arena))
+		return -ENOMEM;
+	*claim = decoded;
+	return 0;
+}
+
 int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 		 struct failure *reterr)
 {
 	const struct cJSON *metadata = json_get(tree, "metadata"), *spec = json_get(tree, "spec");
-	const struct cJSON *status = json_get(tree, "status");
 	const struct cJSON *requests = json_get(json_get(spec, "resources"), "requests");
-	const struct cJSON *modify = json_get(status, "modifyVolumeStatus");
 	struct persistent_volume_claim *claim = arena_array(arena, 1, sizeof(*claim));
 
 	if (!claim)
 		return failed(reterr, -ENOMEM, "cannot decode a claim");
 	*claim = (struct persistent_volume_claim){
 		.object = object,
-		.volume_name = arena_text(arena, spec, "volumeName"),
 		.has_storage_class = storage_class_of(tree) != NULL,
 		.storage_class = arena_string(arena, storage_class_of(tree)),
 		.attributes_class = arena_text(arena, spec, "volumeAttributesClassName"),
-		.attributes_current = arena_text(arena, status, "currentVolumeAttributesClassName"),
-		.modify_status = arena_text(arena, modify, "status"),
-		.modify_target = arena_text(arena, modify, "targetVolumeAttributesClassName"),
 		.access_modes = access_modes_decode(json_get(spec, "accessModes")),
 		.mode = volume_mode_decode(json_get(spec, "volumeMode")),
 		.request = quantity_decode(json_get(requests, "storage")),
-		.status_capacity =
-			quantity_decode(json_get(json_get(status, "capacity"), "storage")),
 		.selector = label_selector_decode(json_get(spec, "selector"), arena),
-		.phase = phase_decode(json_get(status, "phase")),
-		.bind_completed = metadata_annotation(tree, ANNOTATION_BIND_COMPLETED) != NULL,
-		.bound_by_controller = is_bound_by_controller(tree),
 		.has_protection_finalizer = has_finalizer(metadata, FINALIZER_CLAIM),
 		.controller_owner_uid = arena_string(arena, controller_owner(metadata)),
 		.data_source = data_source_decode(spec, arena),
@@ -351,6 +369,7 @@ int claim_decode(const struct cJSON *tree, struct arena *arena, struct object *o
 		.deleted_by = arena_string(arena, metadata_annotation(tree, ANNOTATION_DELETED_BY)),
 		.move_to = arena_string(arena, metadata_annotation(tree, ANNOTATION_MOVE_TO)),
 	};
+	decode_binding(tree, arena, claim);
 	object->claim = claim;
 	return 0;
 }

@@ -419,10 +419,35 @@ const char *persistent_volume_mark(const struct persistent_volume *volume)
 	return volume->origin.is_marked_by_claim ? volume->claim_uid : volume->object->meta.uid;
 }
 
+static void decode_binding(const struct cJSON *tree, struct arena *arena,
+			   struct persistent_volume *volume)
+{
+	const struct cJSON *status = json_get(tree, "status");
+
+	volume->bound_by_controller = is_bound_by_controller(tree);
+	volume->reason = arena_text(arena, status, "reason");
+	volume->phase = (enum volume_phase) name_position(phase_names, json_text(status, "phase"));
+	decode_claim_ref(json_get(json_get(tree, "spec"), "claimRef"), arena, volume);
+}
+
+int persistent_volume_decode_binding(const struct cJSON *tree, struct arena *arena,
+				     struct object *object)
+{
+	struct persistent_volume *volume =
+		(struct persistent_volume *) (uintptr_t) object->persistent_volume;
+	struct persistent_volume decoded = *volume;
+
+	decode_binding(tree, arena, &decoded);
+	if (arena_exhausted(arena))
+		return -ENOMEM;
+	*volume = decoded;
+	return 0;
+}
+
 int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, struct object *object,
 			     struct failure *reterr)
 {
-	const struct cJSON *spec = json_get(tree, "spec"), *status = json_get(tree, "status");
+	const struct cJSON *spec = json_get(tree, "spec");
 	struct persistent_volume *volume = arena_array(arena, 1, sizeof(*volume));
 
 	if (!volume)
@@ -438,13 +463,10 @@ int persistent_volume_decode(const struct cJSON *tree, struct arena *arena, stru
 		reclaim_policy_names, json_text(spec, "persistentVolumeReclaimPolicy"));
 	volume->node_affinity =
 		node_selector_decode(json_get(json_get(spec, "nodeAffinity"), "required"), arena);
-	volume->bound_by_controller = is_bound_by_controller(tree);
-	volume->reason = arena_text(arena, status, "reason");
-	volume->phase = (enum volume_phase) name_position(phase_names, json_text(status, "phase"));
+	decode_binding(tree, arena, volume);
 	decode_source(spec, arena, volume);
 	decode_provisioning(tree, arena, volume);
 	decode_mount_options(tree, arena, volume);
-	decode_claim_ref(json_get(spec, "claimRef"), arena, volume);
 	decode_gid(tree, volume);
 	object->persistent_volume = volume;
 	return 0;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pairs - binds what a group creates; see pairs.h
+ */
+#include "store/pairs.h"
+
+#include "store/group.h"
+
+#include "object/kind.h"
+#include "object/kinds/persistent_volume.h"
+
+#include <assert.h>
+#include <string.h>
+
+static bool is_new(const struct admitted *member, enum object_kind kind)
+{
+	const struct write *write = member->write;
+
+	return write->kind == kind && write->verb == ADMIT_CREATE && !write->mirrors &&
+	       !write->touches && member->verdict == VERDICT_CHANGES && !member->is_relied_on;
+}
+
+static struct admitted *find_volume(struct group *group, const char *name)
+{
+	unsigned int hash = group_hash(KIND_PERSISTENT_VOLUME, "", name);
+
+	for (size_t i = group_may_have(group, hash) ? group->count : 0; i-- > 0;) {
+		struct admitted *member = &group->members[i];
+
+		if (member->hash == hash && is_new(member, KIND_PERSISTENT_VOLUME) &&
+		    strcmp(member->write->name, name) == 0)
+			return member;
+	}
+	return NULL;
+}
+
+static void take_before(struct group *group, struct admitted *member, char *before)
+{
+	if (!before)
+		return;
+	assert(!member->unbound); /* one that is bound is bound to nothing else */
+	group->growth[store_place(member->write->kind)] +=
+		(ssize_t) member->result->json_length - (ssize_t) strlen(before);
+	member->unbound = before;
+}
+
+void group_bind_pairs(struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++) {
+		struct admitted *claim = &group->members[i], *volume = NULL;
+		char *before[2] = { NULL, NULL };
+
+		if (!is_new(claim, KIND_PERSISTENT_VOLUME_CLAIM))
+			continue;
+		if (claim->result->claim->volume_name[0] != '\0')
+			volume = find_volume(group, claim->result->claim->volume_name);
+		if (!volume)
+			continue;
+		group->pairs.bind(group->pairs.userdata, claim->result, volume->result, before);
+		take_before(group, claim, before[0]);
+		take_before(group, volume, before[1]);
+	}
+}
+
+void store_bind_new(struct store *store, store_bind_fn *bind, void *userdata)
+{
+	store_group(store)->pairs.bind = bind;
+	store_group(store)->pairs.userdata = userdata;
+}
