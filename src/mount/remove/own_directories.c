@@ -221,19 +221,27 @@ static void clean_path(const char *path, char clean[PATH_MAX])
 	clean[used] = '\0';
 }
 
+/* What podvold makes in the state directory where a class names no base path. */
+static bool is_below_volumes(const char *path, const char *state)
+{
+	char volumes[PATH_MAX + 8];
+
+	(void) snprintf(volumes, sizeof(volumes), "%s/volumes", state);
+	return path_is_at_or_below(path, volumes);
+}
+
 static int check_one_text(const char *path, const struct own_directory *own, bool listed,
 			  bool for_root, struct failure *reterr)
 {
-	char clean[PATH_MAX], volumes[PATH_MAX + 8];
+	char clean[PATH_MAX];
 
 	clean_path(own->path, clean);
-	(void) snprintf(volumes, sizeof(volumes), "%s/volumes", clean);
 	if (!listed && strcmp(path, clean) == 0)
 		return refused(path, "is", own, reterr);
 	if (!listed && path_is_below(clean, path))
 		return refused(path, "contains", own, reterr);
 	if (!path_is_below(path, clean) || (for_root && strcmp(own->kind, "root") == 0) ||
-	    (strcmp(own->kind, "state") == 0 && path_is_at_or_below(path, volumes)))
+	    (strcmp(own->kind, "state") == 0 && is_below_volumes(path, clean)))
 		return 0;
 	return refused(path, "lies in", own, reterr);
 }
