@@ -6,8 +6,10 @@
 
 #include "object/build.h"
 #include "object/json/json_tree.h"
+#include "object/json/text_buffer.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 /* Of an object that was checked when it was made. */
@@ -58,20 +60,44 @@ int object_member(const struct object *object, const char *key, struct cJSON **o
 	return r;
 }
 
-int object_copy_member(const struct object *object, const char *member, const char *key,
-		       struct cJSON **ret)
+static bool is_among(const char *const keys[], const struct json_bytes *key)
 {
-	const struct cJSON *item;
-	struct json_bytes text;
+	while (*keys && !json_bytes_are(key, *keys))
+		keys++;
+	return *keys != NULL;
+}
 
-	*ret = NULL;
-	if (object->tree) {
-		item = json_get(json_get(object->tree, member), key);
-		*ret = json_copy(item);
-		return item && !*ret ? -ENOMEM : 0;
+static void put_members(struct text_buffer *text, const char *json, const char *const keys[])
+{
+	struct json_text_walk walk;
+	const char *separator = "{";
+
+	json_text_begin(&walk, json);
+	while (json_text_next(&walk)) {
+		const char *start = walk.key.start - 1;
+
+		if (!is_among(keys, &walk.key))
+			continue;
+		text_buffer_put(text, separator, 1);
+		text_buffer_put(text, start,
+				(size_t) (walk.value.start - start) + walk.value.length);
+		separator = ",";
 	}
-	text = member_text(object, member);
-	if (text.length > 0)
-		text = json_text_member(text.start, key);
-	return text.length > 0 ? parse_own(text.start, text.length, ret) : 0;
+	if (*separator == '{')
+		text_buffer_put(text, "{", 1);
+	text_buffer_put(text, "}", 1);
+}
+
+int object_copy_members(const struct object *object, const char *member, const char *const keys[],
+			struct cJSON **ret)
+{
+	const struct json_bytes within = member_text(object, member);
+	char array[512];
+	struct text_buffer text = { .bytes = array, .size = sizeof(array), .is_lent = true };
+	int r;
+
+	put_members(&text, within.length > 0 ? within.start : "", keys);
+	r = text.failed ? -ENOMEM : parse_own(text.bytes, text.used, ret);
+	text_buffer_done(&text);
+	return r;
 }

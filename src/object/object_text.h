@@ -21,7 +21,12 @@ static inline struct json_bytes object_spec_text(const struct object *object)
 	return (struct json_bytes){ object->json + object->spec.at, object->spec.length };
 }
 
-/* A member of a member, as "spec.capacity", to be freed; NULL: there is none. Return: 0; -ENOMEM.
+/**
+ * object_copy_members - of a member, such as spec, those of some names
+ * @keys: ended by NULL
+ * @ret:  a map of those that are there, to be freed; one parse for all
+ *
+ * Return: 0; -ENOMEM.
  */
-int object_copy_member(const struct object *object, const char *member, const char *key,
-		       struct cJSON **ret);
+int object_copy_members(const struct object *object, const char *member, const char *const keys[],
+			struct cJSON **ret);

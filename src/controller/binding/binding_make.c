@@ -56,24 +56,20 @@ static void write_volume_name(struct cJSON *tree, const struct make *make)
 
 static int write_claim_status(struct cJSON *tree, const struct make *make)
 {
-	static const struct {
-		const char *in_volume, *in_claim;
-	} taken[] = { { "accessModes", "accessModes" },
-		      { "capacity", "capacity" },
-		      { "volumeAttributesClassName", "currentVolumeAttributesClassName" } };
+	static const char *const taken[] = { "accessModes", "capacity", "volumeAttributesClassName",
+					     NULL };
+	static const char *const in_claim[] = { "accessModes", "capacity",
+						"currentVolumeAttributesClassName" };
 	struct cJSON *status = json_ensure_object(tree, "status");
+	cleanup_json struct cJSON *spec = NULL;
+	int r = object_copy_members(make->step->volume->object, "spec", taken, &spec);
 
+	if (r < 0)
+		return r;
 	set_phase(tree, "Bound");
-	for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
-		struct cJSON *copy;
-		int r = object_copy_member(make->step->volume->object, "spec", taken[i].in_volume,
-					   &copy);
-
-		if (r < 0)
-			return r;
-		if (copy)
-			(void) json_set(status, taken[i].in_claim, copy);
-	}
+	for (size_t i = 0; taken[i]; i++)
+		if (json_get(spec, taken[i]))
+			(void) json_set(status, in_claim[i], json_copy(json_get(spec, taken[i])));
 	return 0;
 }
 
