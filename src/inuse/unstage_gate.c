@@ -43,8 +43,8 @@ struct gate_entry {
 	char *key; /* unique name, newline, pod uid */
 	char *unique_name, *pod_uid;
 	struct unstage_target target;
-	struct failure failure;
-	struct unstage_force *force; /* NULL: the next search is not forced */
+	const struct failure *failure; /* kept; NULL: none yet */
+	struct unstage_force *force;   /* NULL: the next search is not forced */
 	uint64_t since_usec, searched_usec, delay_usec;
 	int pid_fd;
 	sd_event_source *process;
@@ -84,6 +84,7 @@ static void entry_free(struct gate_entry *entry)
 	free(entry->key);
 	free(entry->unique_name);
 	free(entry->pod_uid);
+	(void) failure_drop(entry->failure);
 	unstage_target_done(&entry->target);
 	free(entry);
 }
@@ -182,7 +183,7 @@ static struct unstage_view view_of(const struct gate_entry *entry)
 		.keeps = entry->target.directory ? "files" : "device",
 		.searching = entry->state != GATE_HELD,
 		.since_usec = entry->since_usec,
-		.failure = entry->failure.error < 0 ? &entry->failure : NULL,
+		.failure = entry->failure,
 	};
 }
 
@@ -190,10 +191,11 @@ static struct unstage_view view_of(const struct gate_entry *entry)
 static void report_reason(struct gate_entry *entry, const struct failure *why)
 {
 	const struct unstage_gate_options *options = &entry->gate->options;
-	bool is_new = strcmp(entry->failure.text, why->text) != 0;
+	bool is_new = !entry->failure || strcmp(entry->failure->text, why->text) != 0;
 	struct unstage_view view;
 
-	entry->failure = *why;
+	(void) failure_drop(entry->failure);
+	entry->failure = failure_keep(why);
 	view = view_of(entry);
 	if (is_new)
 		options->held(options->userdata, &view);

@@ -104,6 +104,7 @@ void fullness_query_device(const char *path, struct fullness *ret)
 void fullness_take_metrics(struct fullness *fullness, const struct volume_metrics *metrics,
 			   const struct failure *failure)
 {
+	fullness_done(fullness);
 	*fullness = (struct fullness){ .error = failure ? failure->error : 0,
 				       .capacity = metrics->capacity,
 				       .used = metrics->used,
@@ -112,9 +113,14 @@ void fullness_take_metrics(struct fullness *fullness, const struct volume_metric
 				       .inodes_free = metrics->inodes_free,
 				       .inodes_used = metrics->inodes - metrics->inodes_free,
 				       .has_condition = metrics->has_condition,
-				       .abnormal = metrics->abnormal };
+				       .abnormal = metrics->abnormal,
+				       .failure = failure ? failure_keep(failure) : NULL };
 	(void) snprintf(fullness->condition, sizeof(fullness->condition), "%s", metrics->condition);
-	(void) snprintf(fullness->text, sizeof(fullness->text), "%s", failure ? failure->text : "");
+}
+
+void fullness_done(struct fullness *fullness)
+{
+	fullness->failure = failure_drop(fullness->failure);
 }
 
 /* ---- as an item of the statistics ---- */
@@ -155,8 +161,9 @@ void fullness_describe(struct cJSON *item, const struct fullness *fullness, bool
 	}
 	if (fullness->error < 0) {
 		(void) json_set_string(item, "error",
-				       *fullness->text ? fullness->text
-						       : strerror(-fullness->error));
+				       fullness->failure && *fullness->failure->text
+					       ? fullness->failure->text
+					       : strerror(-fullness->error));
 		return;
 	}
 	(void) json_set_int(item, "capacityBytes", (int64_t) fullness->capacity);

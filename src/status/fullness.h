@@ -23,7 +23,7 @@ struct fullness {
 	uint64_t capacity, used, available;
 	uint64_t inodes, inodes_free; /* both 0: it has none */
 	uint64_t inodes_used;
-	char text[FAILURE_TEXT_BYTES]; /* of an error, where there is a better sentence than errno's
+	const struct failure *failure; /* kept; of an error that has a better sentence than errno's
 					*/
 	bool is_shared;        /* a directory on a file system that others use: its files are to be
 				  counted */
@@ -44,6 +44,9 @@ void fullness_query_device(const char *path, struct fullness *ret);
 /* The result of a plugin. @failure: NULL: success. */
 void fullness_take_metrics(struct fullness *fullness, const struct volume_metrics *metrics,
 			   const struct failure *failure);
+
+/* Frees what it keeps. */
+void fullness_done(struct fullness *fullness);
 
 /* As docs/api.md has it. @block: of a device. */
 void fullness_describe(struct cJSON *item, const struct fullness *fullness, bool block);

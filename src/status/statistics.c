@@ -182,6 +182,7 @@ static void probe_release(struct probe *probe)
 	free(probe->unique_name);
 	free(probe->volume_name);
 	free(probe->pod_uid);
+	fullness_done(&probe->fullness);
 	free(probe);
 }
 
