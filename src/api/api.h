@@ -137,8 +137,8 @@ struct api_credentials *api_credentials_free(struct api_credentials *credentials
  * api_root_certificate - the certificate of this node's authority, which is made when there is none
  * @ret: PEM without the key; the caller's
  *
- * The one that signs the server certificate of TLS, also where TLS is not served. Blocks on the
- * disk (start-up only).
+ * The one that signs the server certificate of TLS, also where TLS is not served: then whether it
+ * is valid is not checked. Blocks on the disk (start-up only).
  *
  * Return: 0, else as api_credentials_new().
  */

@@ -8,6 +8,7 @@
 
 #include "api/auth/authorize.h"
 #include "base/clock.h"
+#include "base/gnutls_begin.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,7 +29,8 @@ int client_authority_load(const char *file, struct client_authority **ret, struc
 	int code;
 
 	assert(file && *file && ret);
-	if (!authority || gnutls_x509_trust_list_init(&authority->trusted, 0) < 0) {
+	if (!authority || gnutls_begin() < 0 ||
+	    gnutls_x509_trust_list_init(&authority->trusted, 0) < 0) {
 		free(authority);
 		return failed(reterr, -ENOMEM, "cannot read '%s'", file);
 	}

@@ -5,6 +5,7 @@
 #include "csi/csi_drivers.h"
 
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ int csi_hash_text(const char *text, char ret[CSI_HASH_TEXT_BYTES])
 	unsigned char hash[HASH_BYTES];
 
 	assert(text && ret);
-	if (gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) < 0)
+	if (gnutls_begin() < 0 || gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), hash) < 0)
 		return -ENOMEM;
 	print_hex(hash, sizeof(hash), ret);
 	return 0;

@@ -7,6 +7,7 @@
 #include "token/signing_key.h"
 
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 #include "base/secret_file.h"
 #include "token/jwt.h"
 
@@ -100,7 +101,8 @@ static bool make_halves(struct signing_key *key)
 	gnutls_pubkey_deinit(key->public_half);
 	key->private_half = NULL;
 	key->public_half = NULL;
-	return (!key->is_private || gnutls_privkey_init(&key->private_half) == 0) &&
+	return gnutls_begin() == 0 &&
+	       (!key->is_private || gnutls_privkey_init(&key->private_half) == 0) &&
 	       gnutls_pubkey_init(&key->public_half) == 0;
 }
 

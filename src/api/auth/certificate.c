@@ -5,6 +5,7 @@
 #include "api/auth/certificate.h"
 
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 #include "base/secret_file.h"
 
 #include <arpa/inet.h>
@@ -35,8 +36,10 @@ static int library_failed(int code, const char *what, struct failure *reterr)
 static int make_key(gnutls_x509_privkey_t *ret)
 {
 	gnutls_x509_privkey_t key = NULL;
-	int code = gnutls_x509_privkey_init(&key);
+	int code = gnutls_begin();
 
+	if (code == 0)
+		code = gnutls_x509_privkey_init(&key);
 	if (code == 0)
 		code = gnutls_x509_privkey_generate(
 			key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
@@ -164,8 +167,10 @@ static int import_authority(struct authority *authority, const char *text)
 {
 	const gnutls_datum_t pem = { .data = (unsigned char *) (uintptr_t) text,
 				     .size = (unsigned int) strlen(text) };
-	int code = gnutls_x509_privkey_init(&authority->key);
+	int code = gnutls_begin();
 
+	if (code == 0)
+		code = gnutls_x509_privkey_init(&authority->key);
 	if (code == 0)
 		code = gnutls_x509_privkey_import(authority->key, &pem, GNUTLS_X509_FMT_PEM);
 	if (code == 0)
@@ -237,6 +242,26 @@ int authority_load(int directory_fd, const char *node_name, time_t now, struct a
 		(void) authority_free(authority);
 	else
 		*ret = authority;
+	return r;
+}
+
+int authority_read_certificate(int directory_fd, char **ret, struct failure *reterr)
+{
+	static const char begin[] = "-----BEGIN CERTIFICATE-----\n",
+			  end[] = "-----END CERTIFICATE-----\n";
+	char *text = NULL;
+	int r = secret_file_read(directory_fd, AUTHORITY_FILE, &text, reterr);
+	const char *from = r < 0 ? NULL : strstr(text, begin);
+	const char *to = from ? strstr(from, end) : NULL;
+
+	assert(directory_fd >= 0 && ret);
+	if (r >= 0 && !to)
+		r = failed_plain(reterr, -EINVAL, "'" AUTHORITY_FILE "' holds no certificate");
+	if (r >= 0) {
+		*ret = strndup(from, (size_t) (to - from) + strlen(end));
+		r = *ret ? 0 : failed(reterr, -ENOMEM, "cannot read the certificate authority");
+	}
+	(void) secret_text_free(text);
 	return r;
 }
 

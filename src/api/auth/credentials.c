@@ -157,12 +157,16 @@ int api_root_certificate(const char *state_dir, const char *node_name, char **re
 {
 	cleanup_close int directory_fd = secret_directory_open(state_dir, reterr);
 	struct authority *authority = NULL;
-	int r = directory_fd;
+	int r;
 
 	assert(ret);
-	if (r >= 0)
-		r = authority_load(directory_fd, node_name,
-				   (time_t) (realtime_usec() / USEC_PER_SEC), &authority, reterr);
+	if (directory_fd < 0)
+		return directory_fd;
+	r = authority_read_certificate(directory_fd, ret, reterr);
+	if (r != -ENOENT)
+		return r;
+	r = authority_load(directory_fd, node_name, (time_t) (realtime_usec() / USEC_PER_SEC),
+			   &authority, reterr);
 	if (r < 0)
 		return r;
 	*ret = strdup(authority_certificate(authority));

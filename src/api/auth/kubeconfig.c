@@ -7,6 +7,7 @@
 #include "api/auth/credentials.h"
 #include "api/exchange.h"
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@ static char *encode(const char *text)
 	gnutls_datum_t encoded = { .data = NULL };
 	char *copy;
 
-	if (gnutls_base64_encode2(&plain, &encoded) < 0)
+	if (gnutls_begin() < 0 || gnutls_base64_encode2(&plain, &encoded) < 0)
 		return NULL;
 	copy = strndup((const char *) encoded.data, encoded.size);
 	gnutls_free(encoded.data);

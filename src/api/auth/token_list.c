@@ -9,6 +9,7 @@
 #include "api/auth/authorize.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/gnutls_begin.h"
 #include "base/secret_file.h"
 #include "base/text.h"
 #include "object/json/json.h"
@@ -39,7 +40,10 @@ static int read_hex(const char *text, unsigned char *ret, size_t length)
 
 static int digest_of(const char *text, unsigned char ret[TOKEN_DIGEST_BYTES])
 {
-	return gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), ret) < 0 ? -EIO : 0;
+	return gnutls_begin() < 0 ||
+			       gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), ret) < 0
+		       ? -EIO
+		       : 0;
 }
 
 /* ---- the file ---- */
@@ -215,7 +219,7 @@ int token_list_add(struct token_list *list, const struct named_token *token,
 	if (list->count == NAMED_TOKENS_MAX)
 		return failed_plain(reterr, -EDQUOT, "there are %d tokens already: revoke some",
 				    NAMED_TOKENS_MAX);
-	if (gnutls_rnd(GNUTLS_RND_KEY, random, sizeof(random)) < 0)
+	if (gnutls_begin() < 0 || gnutls_rnd(GNUTLS_RND_KEY, random, sizeof(random)) < 0)
 		return failed_plain(reterr, -EIO, "cannot make a token");
 	print_hex(random, sizeof(random), ret_text);
 	explicit_bzero(random, sizeof(random));

@@ -8,6 +8,7 @@
 #include "mount/archive/entry_digest.h"
 
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 #include "base/text.h"
 #include "mount/archive/file_copy.h"
 #include "mount/bind/attributes.h"
@@ -34,7 +35,8 @@ struct content_digest *content_digest_new(void)
 {
 	struct content_digest *digest = calloc(1, sizeof(*digest));
 
-	if (digest && gnutls_hash_init(&digest->hash, GNUTLS_DIG_SHA256) < 0) {
+	if (digest &&
+	    (gnutls_begin() < 0 || gnutls_hash_init(&digest->hash, GNUTLS_DIG_SHA256) < 0)) {
 		free(digest);
 		return NULL;
 	}
@@ -212,7 +214,7 @@ int entry_digest(const struct entry_facts *facts, struct content_digest *content
 	int r = content ? content_digest_end(content, of_content) : 0;
 
 	assert(facts && facts->attributes && ret);
-	if (r < 0 || gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) < 0)
+	if (r < 0 || gnutls_begin() < 0 || gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) < 0)
 		return -ENOMEM;
 	r = add_facts(hash, facts);
 	if (r == 0)

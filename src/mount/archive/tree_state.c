@@ -7,6 +7,7 @@
 #include "mount/archive/tree_state.h"
 
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 #include "base/hash_table.h"
 
 #include <assert.h>
@@ -203,7 +204,7 @@ int tree_state_digest(const struct tree_state *state, char ret[ENTRY_DIGEST_TEXT
 	size_t count = 0;
 	int r = tree_state_sort(state, &sorted, &count);
 
-	if (r < 0 || gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) < 0)
+	if (r < 0 || gnutls_begin() < 0 || gnutls_hash_init(&hash, GNUTLS_DIG_SHA256) < 0)
 		return failed(reterr, -ENOMEM, "cannot compute its digest");
 	for (size_t i = 0; i < count; i++)
 		sorted[i]->node->first_path = NULL;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/gnutls_begin.h"
 #include "object/json/base64.h"
 
 #include <assert.h>
@@ -68,7 +69,7 @@ static gnutls_x509_crt_t read_x509(const struct certificate *certificate)
 				     .size = (unsigned int) certificate->length };
 	gnutls_x509_crt_t x509;
 
-	if (gnutls_x509_crt_init(&x509) < 0)
+	if (gnutls_begin() < 0 || gnutls_x509_crt_init(&x509) < 0)
 		return NULL;
 	if (gnutls_x509_crt_import(x509, &der, GNUTLS_X509_FMT_DER) == 0)
 		return x509;

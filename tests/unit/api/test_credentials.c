@@ -246,11 +246,16 @@ static void test_others_can_read_or_write(void **state)
 static void test_something_else_is_there(void **state)
 {
 	struct fixture *fixture = *state;
+	char *certificate = NULL;
 
 	write_file(fixture, "ca.pem", "", 0600);
 	assert_refused(fixture, -EINVAL, "'ca.pem' is not a file of 1 to");
 	write_file(fixture, "ca.pem", "nonsense\n", 0600);
 	assert_refused(fixture, -EINVAL, "'ca.pem' cannot be read");
+	assert_int_equal(
+		api_root_certificate(fixture->directory, "node", &certificate, &fixture->why),
+		-EINVAL);
+	assert_string_equal(fixture->why.text, "'ca.pem' holds no certificate");
 	assert_int_equal(unlink(in(fixture, "ca.pem")), 0);
 	assert_int_equal(mkdir(in(fixture, "ca.pem"), 0700), 0);
 	assert_refused(fixture, -EINVAL, "'ca.pem' is not a file of 1 to");
@@ -266,10 +271,14 @@ static void test_an_authority_that_is_none(void **state)
 {
 	struct fixture *fixture = *state;
 	struct authority *authority = NULL;
+	cleanup_free char *text = NULL;
 	cleanup_close int directory_fd = open(fixture->directory, O_DIRECTORY | O_CLOEXEC);
 	time_t now = (time_t) (realtime_usec() / USEC_PER_SEC);
 
+	assert_int_equal(authority_read_certificate(directory_fd, &text, &fixture->why), -ENOENT);
 	assert_int_equal(authority_load(directory_fd, "node", now, &authority, &fixture->why), 0);
+	assert_int_equal(authority_read_certificate(directory_fd, &text, &fixture->why), 0);
+	assert_string_equal(text, authority_certificate(authority)); /* without the key */
 	authority = authority_free(authority);
 	/* It lasts for decades, and then says so. */
 	assert_int_equal(authority_load(directory_fd, "node", now + (time_t) 70 * 365 * DAY,
