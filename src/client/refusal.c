@@ -56,7 +56,8 @@ static char *yaml_message(const char *body)
 
 	while (line && strncmp(line, key, strlen(key)) != 0) {
 		line = strchr(line, '\n');
-		line += line ? 1 : 0;
+		if (line)
+			line++;
 	}
 	if (!line)
 		return NULL;

@@ -310,11 +310,12 @@ static bool is_ours(unsigned int number, unsigned int stride)
 	return number % stride == options.seed % stride && number % options.slices == options.slice;
 }
 
-/* Every @stride-th point, as many as come before the time is over. */
+/* Every @stride-th point, as many as come before the time is over, and one at least. */
 static void run_points(const struct scenario *scenario, const struct life *calls,
 		       unsigned int stride, double until, struct row *row)
 {
 	unsigned int number = 0;
+	bool is_begun = false;
 
 	for (unsigned int call = 0; call < faults_call_count(); call++)
 		for (unsigned int nth = 1; nth <= calls->visits[call]; nth++)
@@ -323,8 +324,9 @@ static void run_points(const struct scenario *scenario, const struct life *calls
 
 				if (is_left_out(scenario, call, nth) ||
 				    !is_ours(number++, stride) ||
-				    (options.seconds > 0 && now() > until))
+				    (is_begun && options.seconds > 0 && now() > until))
 					continue;
+				is_begun = true;
 				job = free_job(scenario, row);
 				job->point = (struct fault_point){ call, nth, *error };
 				start_life(scenario, job);

@@ -233,10 +233,11 @@ struct cJSON *json_new_member(struct json_bytes key, int type, struct json_bytes
 	size_t key_bytes = key.start ? key.length + 1 : 0;
 	size_t text_bytes = text.start ? text.length + 1 : 0;
 	struct cJSON *item = cJSON_malloc(sizeof(*item) + key_bytes + text_bytes);
-	char *behind = (char *) (item + 1);
+	char *behind;
 
 	if (!item)
 		return NULL;
+	behind = (char *) (item + 1);
 	*item = (struct cJSON){ .type = type, .valueint = line > INT_MAX ? INT_MAX : (int) line };
 	if (key.start) {
 		item->type |= cJSON_StringIsConst;
