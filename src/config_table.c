@@ -84,7 +84,7 @@ const struct config_row config_rows[] = {
 	FLAG("idmapped-fs-group", idmapped_fs_group,
 	     "pods may have fsGroup as a map of the mount; docs/ownership.md"),
 	NUMBER("worker-threads", worker_threads, "2", 1, 64,
-	       "threads that look up, make and remove at the same time"),
+	       "threads that look up and make files at the same time"),
 	NUMBER("worker-threads-max", worker_threads_max, "64", 1, 1024,
 	       "threads in all, those stuck on dead servers included"),
 	NUMBER("operation-seconds", operation_seconds, "120", 1, 86400,

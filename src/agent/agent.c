@@ -25,6 +25,7 @@ enum {
 	HEAP_QUIET_USEC = 1000000,
 	SET_ASIDE_USEC = 1000000, /* a job older than this is stuck: another thread starts */
 	MOUNT_THREADS_MAX = 8,    /* with those that hang */
+	UNMOUNTERS = 8,           /* tear-downs at the same time */
 	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
 	SLOW_USEC = 3000000,      /* a stage that takes longer is reported */
 	MANIFEST_SETTLE_USEC = 500000,
@@ -116,6 +117,9 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 		.threads_max = (unsigned int) agent->config->worker_threads_max,
 		.set_aside_usec = SET_ASIDE_USEC,
 	};
+	/* An unmount waits for an RCU grace period, without a processor; those that wait together
+	 * share it. */
+	struct worker_limits unmounters = workers;
 	/* The kernel mounts one at a time, so more threads gain nothing. This one never looks up a
 	 * path; but a file system may ask its server even for an open descriptor (NFS does), so it
 	 * is replaced, too. */
@@ -131,11 +135,19 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 
 	if (workers.threads_max < workers.threads)
 		workers.threads_max = workers.threads;
+	unmounters.threads_max = workers.threads_max;
+	unmounters.threads =
+		unmounters.threads_max < UNMOUNTERS ? unmounters.threads_max : UNMOUNTERS;
 	r = worker_return_new(agent->event, PRIORITY_RESULTS, &agent->to_loop);
 	if (r >= 0)
 		r = worker_pool_new("worker", agent->to_loop, &workers, &agent->pools.workers);
 	if (r >= 0)
+		r = worker_pool_new("unmount", agent->to_loop, &unmounters,
+				    &agent->pools.unmounters);
+	if (r >= 0) {
 		worker_pool_on_hang(agent->pools.workers, hung_threads_report, NULL);
+		worker_pool_on_hang(agent->pools.unmounters, hung_threads_report, NULL);
+	}
 	if (r >= 0)
 		r = worker_pool_new("mount", agent->to_loop, &mount_thread,
 				    &agent->pools.mount_thread);
@@ -248,6 +260,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.actual = agent->actual,
 		.objects = objects,
 		.workers = agent->pools.workers,
+		.unmounters = agent->pools.unmounters,
 		.mount_thread = agent->pools.mount_thread,
 		.walkers = agent->pools.walkers,
 		.back_off_first_usec = BACK_OFF_FIRST_USEC,
@@ -503,6 +516,7 @@ struct agent *agent_free(struct agent *agent)
 	drivers_stop(agent->drivers);
 	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
+	agent->pools.unmounters = worker_pool_free(agent->pools.unmounters);
 	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
 	agent->cluster = cluster_free(agent->cluster);

@@ -96,6 +96,7 @@ struct cJSON *agent_view_threads(struct agent *agent)
 
 	assert(agent);
 	threads_view_add(items, "worker", agent->pools.workers);
+	threads_view_add(items, "unmount", agent->pools.unmounters);
 	threads_view_add(items, "mount", agent->pools.mount_thread);
 	threads_view_add(items, "walker", agent->pools.walkers);
 	threads_view_add(items, "statistics", agent->pools.statistics);
@@ -133,6 +134,7 @@ void agent_check_health(struct agent *agent,
 		(void) failed_plain(&checks[0].why, -EAGAIN,
 				    "a source has not delivered everything yet");
 	operation_list_explain_stuck(agent->operations, &checks[1].why);
+	threads_explain_hang(agent->pools.unmounters, &checks[2].why);
 	threads_explain_hang(agent->pools.workers, &checks[2].why);
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
 		check(userdata, &checks[i]);

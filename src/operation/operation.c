@@ -110,12 +110,14 @@ static struct operation *operation_new(struct operations *operations, const stru
 		operation->pv = object_ref(step->want_pod->spec.pv);
 		operation->requested_usec = step->want_pod->requested_usec;
 	}
+	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
 	operation->attempt.pools.workers = operations->options.workers;
+	if (!operation->attempt.is_cancellable && operations->options.unmounters)
+		operation->attempt.pools.workers = operations->options.unmounters;
 	operation->attempt.pools.mount_thread = operations->options.mount_thread;
 	operation->attempt.pools.walkers = operations->options.walkers;
 	operation->attempt.pools.io_slots = operations->io_slots;
 	operation->attempt.pools.source_locks = operations->source_locks;
-	operation->attempt.is_cancellable = step->kind == STEP_STAGE || step->kind == STEP_PUBLISH;
 	operation->attempt.ended = on_attempt_ended;
 	if (operations->options.note)
 		operation->attempt.note = on_attempt_note;
