@@ -93,7 +93,8 @@ struct csi_call_request {
 struct csi_call;
 struct csi_log;
 
-/* As grpc_call(). @log may be NULL. */
+/* As grpc_call(). @log may be NULL. Calls of one iteration of the loop that are the same, have no
+ * fields and change nothing are one RPC. */
 int csi_call_start(sd_event *event, struct csi_log *log, const struct csi_call_request *request,
 		   struct csi_call **ret, struct failure *reterr);
 /* As grpc_cancel(). */

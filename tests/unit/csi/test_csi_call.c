@@ -180,6 +180,94 @@ static void test_cancel(void **state)
 	assert_int_equal(ended.done, 0);
 }
 
+static struct csi_call *ask(enum csi_method method, const ProtobufCMessage *message,
+			    struct ended *ended)
+{
+	const struct csi_call_request request = {
+		.driver = "csi.example.com",
+		.socket_path = world.path,
+		.method = method,
+		.message = message,
+		.timeout_usec = 600 * USEC_PER_SEC,
+		.about = "v1",
+		.done = on_done,
+		.userdata = ended,
+	};
+	struct failure failure = { 0 };
+	struct csi_call *call;
+
+	if (csi_call_start(world.event, call_log, &request, &call, &failure) < 0)
+		fail_msg("%s", failure.text);
+	return call;
+}
+
+static struct csi_call *ask_capabilities(struct ended *ended)
+{
+	const Csi__V1__NodeGetCapabilitiesRequest message =
+		CSI__V1__NODE_GET_CAPABILITIES_REQUEST__INIT;
+
+	return ask(CSI_NODE_GET_CAPABILITIES, &message.base, ended);
+}
+
+static void test_who_asks_the_same_at_once_shares_an_rpc(void **state)
+{
+	struct ended ended[4] = { 0 };
+	struct csi_call *second, *sent;
+
+	(void) ask_capabilities(&ended[0]);
+	second = ask_capabilities(&ended[1]);
+	(void) ask_capabilities(&ended[2]);
+	assert_null(csi_call_cancel(second));
+	grpc_world_until(&world, &ended[2].done, 1);
+	assert_int_equal(ended[0].done, 1);
+	assert_int_equal(ended[1].done, 0);
+	assert_true(ended[0].has_message && ended[2].has_message);
+	assert_int_equal(world.requests, 1);
+	assert_int_equal(last_call().count, 3);
+	assert_false(last_call().entry.running);
+
+	/* What was sent may be answered by what the driver knew before. */
+	world.answer = ANSWER_NEVER;
+	sent = ask_capabilities(&ended[3]);
+	grpc_world_until(&world, &world.requests, 2);
+	world.answer = ANSWER_OK;
+	(void) ask_capabilities(&ended[1]);
+	grpc_world_until(&world, &ended[1].done, 1);
+	assert_int_equal(world.requests, 3);
+	assert_int_equal(ended[3].done, 0);
+	assert_null(csi_call_cancel(sent));
+}
+
+static void test_what_differs_or_acts_is_not_shared(void **state)
+{
+	const Csi__V1__GetPluginInfoRequest info = CSI__V1__GET_PLUGIN_INFO_REQUEST__INIT;
+	struct ended ended[4] = { 0 };
+
+	(void) ask_capabilities(&ended[0]);
+	(void) ask(CSI_GET_PLUGIN_INFO, &info.base, &ended[1]);
+	(void) stage(&ended[2]);
+	(void) stage(&ended[3]);
+	for (size_t i = 0; i < ARRAY_SIZE(ended); i++)
+		grpc_world_until(&world, &ended[i].done, 1);
+	assert_int_equal(world.requests, 4);
+}
+
+static void test_the_last_who_leaves_takes_the_rpc_along(void **state)
+{
+	struct ended ended[2] = { 0 };
+	struct csi_call *calls[2];
+
+	world.answer = ANSWER_NEVER;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = ask_capabilities(&ended[i]);
+	grpc_world_until(&world, &world.requests, 1);
+	assert_null(csi_call_cancel(calls[0]));
+	assert_int_equal(world.resets, 0);
+	assert_null(csi_call_cancel(calls[1]));
+	grpc_world_until(&world, &world.closed, 1);
+	assert_int_equal(ended[0].done + ended[1].done, 0);
+}
+
 static void test_too_large(void **state)
 {
 	Csi__V1__NodeStageVolumeRequest message = CSI__V1__NODE_STAGE_VOLUME_REQUEST__INIT;
@@ -232,6 +320,9 @@ int main(void)
 		TEST(test_a_reply_of_another_type),
 		TEST(test_a_reply_that_is_no_text),
 		TEST(test_cancel),
+		TEST(test_who_asks_the_same_at_once_shares_an_rpc),
+		TEST(test_what_differs_or_acts_is_not_shared),
+		TEST(test_the_last_who_leaves_takes_the_rpc_along),
 		TEST(test_too_large),
 		cmocka_unit_test(test_classes),
 	};
