@@ -26,10 +26,10 @@ struct part {
 enum { ANNOTATIONS, CLAIM_REF, VOLUME_NAME, STATUS, PARTS };
 
 static const struct part no_parts[PARTS] = {
-	[ANNOTATIONS] = { "metadata", "annotations" },
-	[CLAIM_REF] = { "spec", "claimRef" },
-	[VOLUME_NAME] = { "spec", "volumeName" },
-	[STATUS] = { "", "status" },
+	[ANNOTATIONS] = { .within = "metadata", .key = "annotations" },
+	[CLAIM_REF] = { .within = "spec", .key = "claimRef" },
+	[VOLUME_NAME] = { .within = "spec", .key = "volumeName" },
+	[STATUS] = { .within = "", .key = "status" },
 };
 
 static void put(struct text_buffer *buffer, const char *text)
