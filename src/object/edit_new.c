@@ -168,12 +168,24 @@ static void print_edited(const struct object *object, const struct cJSON *tree,
 
 /* ---- editing ---- */
 
+/* Did a map lose a member for want of memory? Printing tells of those below. */
+static bool has_lost(const struct cJSON *tree)
+{
+	return json_is_lost(tree) || json_is_lost(json_get(tree, "metadata")) ||
+	       json_is_lost(json_get(tree, "spec"));
+}
+
 static int put_binding(const struct object *object, const struct printed *printed,
 		       const struct cJSON *tree, char **ret_before)
 {
-	cleanup_free char *json = strndup(printed->text.bytes, printed->text.used);
-	int r = json ? object_decode_binding(object, tree) : -ENOMEM;
+	cleanup_free char *json = malloc(printed->text.used + 1);
+	int r;
 
+	if (!json)
+		return -ENOMEM;
+	memcpy(json, printed->text.bytes, printed->text.used);
+	json[printed->text.used] = '\0';
+	r = object_decode_binding(object, tree);
 	if (r == 0)
 		r = object_put_text(object, json, printed, ret_before);
 	if (r == 0)
@@ -196,6 +208,8 @@ int object_edit_new(const struct object *object, int (*edit)(struct cJSON *tree,
 	r = parse_parts(object->json, parts, &tree);
 	if (r == 0)
 		r = edit(tree, userdata);
+	if (r == 0 && has_lost(tree))
+		r = -ENOMEM;
 	if (r < 0)
 		return r;
 	printed_init(&printed);

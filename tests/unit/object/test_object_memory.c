@@ -6,7 +6,9 @@
  * is a public function that this program defines as well.
  */
 #include "object/admit.h"
+#include "object/edit_new.h"
 #include "object/json/json.h"
+#include "object/kinds/persistent_volume.h"
 #include "object/object.h"
 #include "object/schema/table.h"
 #include "tests/unit/object/object_text.h"
@@ -258,6 +260,47 @@ static void test_reading_json(void **state)
 	assert_true(with_every_failure(parse_json) > 50);
 }
 
+static int edit_binding(struct cJSON *tree, void *userdata)
+{
+	struct cJSON *metadata = json_ensure_object(tree, "metadata");
+	struct cJSON *ref = json_ensure_object(json_ensure_object(tree, "spec"), "claimRef");
+
+	(void) json_set_string(ref, "name", "c");
+	(void) json_set_string(json_ensure_object(tree, "status"), "phase", "Bound");
+	return json_set_string(json_ensure_object(metadata, "annotations"), "by", "test");
+}
+
+/* Bound as a whole, or as it was. The text before is the library's, which is not counted. */
+static void test_editing_a_new_object(void **state)
+{
+	static const char text[] = "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\","
+				   "\"metadata\":{\"name\":\"v\"},\"spec\":{\"hostPath\":{"
+				   "\"path\":\"/d\"}}}";
+	unsigned int failures = 0;
+	int r;
+
+	do {
+		cleanup_object const struct object *object = NULL;
+		char *before = NULL;
+
+		assert_int_equal(object_parse_own(text, strlen(text), &object, NULL), 0);
+		left_to_succeed = failures;
+		is_armed = true;
+		r = object_edit_new(object, edit_binding, NULL, &before);
+		is_armed = false;
+		failures += r < 0;
+		if (r < 0)
+			assert_string_equal(object->json, text);
+		assert_int_equal(object->persistent_volume->has_claim_ref, r == 0);
+		assert_int_equal(strstr(object->json, "\"claimRef\":{\"name\":\"c\"}") != NULL,
+				 r == 0);
+		assert_int_equal(strstr(object->json, "\"phase\":\"Bound\"") != NULL, r == 0);
+		assert_int_equal(strstr(object->json, "\"by\":\"test\"") != NULL, r == 0);
+		__real_free(before);
+	} while (r < 0);
+	assert_true(failures > 10);
+}
+
 static void test_editing(void **state)
 {
 	assert_true(with_every_failure(edit) > 50);
@@ -304,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_parsing_a_manifest),
 		cmocka_unit_test(test_reading_json),
 		cmocka_unit_test(test_editing),
+		cmocka_unit_test(test_editing_a_new_object),
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_printing),
 		cmocka_unit_test(test_tables),
