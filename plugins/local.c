@@ -47,7 +47,6 @@ struct local_mounter {
 	bool already_mounted;
 	bool must_own; /* ownership is wanted and no other pod uses the volume */
 	int map_fd;    /* the group is a map of the mount, so nothing is to be owned; or -EBADF */
-	int bind_error;
 };
 
 static void local_mounter_free(void *data)
@@ -307,34 +306,6 @@ static int bind_with_map(struct local_mounter *mounter, struct stage_report *rep
 			       &report->failure);
 }
 
-/* Its failure goes on to the next stage, because the target is taken back by name and this thread
- * looks up no names. So does that of a refused map, because other users are looked for. */
-static int bind_source(void *data, struct stage_report *report)
-{
-	struct local_mounter *mounter = data;
-
-	if (mounter->already_mounted)
-		return STAGE_NEXT;
-	if (mounter->map_fd >= 0 && bind_with_map(mounter, report) == 0) {
-		note_bind(mounter, report);
-		return STAGE_LIST_DONE;
-	}
-	mounter->bind_error =
-		bind_at_with_id(mounter->source_fd, mounter->target_fd, &mounter->attributes,
-				&report->mount_id, &report->failure);
-	if (mounter->bind_error < 0)
-		return STAGE_NEXT;
-	note_bind(mounter, report);
-	return mounter->must_own || mounter->map_fd >= 0 || report->mount_id == 0 ? STAGE_NEXT
-										  : STAGE_LIST_DONE;
-}
-
-/* Where the bind itself could not tell. */
-static int note_mount_id(const struct local_mounter *mounter, struct stage_report *report)
-{
-	return report->mount_id != 0 ? 0 : pod_target_note_mount(&mounter->target, report);
-}
-
 /* The mount is there, without its map: what would have been done without one comes now. */
 static int own_without_map(struct local_mounter *mounter, struct stage_report *report)
 {
@@ -351,26 +322,39 @@ static int own_without_map(struct local_mounter *mounter, struct stage_report *r
 	return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
 }
 
-static int check_bind(void *data, struct stage_report *report)
+static int take_target_back(struct local_mounter *mounter, struct stage_report *report)
 {
-	struct local_mounter *mounter = data;
-
-	if (mounter->bind_error == 0) {
-		if (note_mount_id(mounter, report) < 0)
-			return report->failure.error;
-		if (mounter->map_fd >= 0)
-			return own_without_map(mounter, report);
-		return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
-	}
-
 	/* A descriptor inside would keep the mount busy. */
 	mounter->target_fd = close_keep_errno(mounter->target_fd);
 	if (cleanup_mount_point(&mounter->target, NULL) < 0)
 		report->error_class = ERROR_UNCERTAIN;
-	report->failure.error = mounter->bind_error;
-	(void) failure_prefix(&report->failure, "cannot bind '%s' to '%s'", mounter->source.path,
+	return failure_prefix(&report->failure, "cannot bind '%s' to '%s'", mounter->source.path,
 			      mounter->target.path);
-	return mounter->bind_error;
+}
+
+static int bind_source(void *data, struct stage_report *report)
+{
+	struct local_mounter *mounter = data;
+	int r;
+
+	if (mounter->already_mounted)
+		return STAGE_NEXT;
+	if (mounter->map_fd >= 0 && bind_with_map(mounter, report) == 0) {
+		note_bind(mounter, report);
+		return STAGE_LIST_DONE;
+	}
+	r = bind_at_with_id(mounter->source_fd, mounter->target_fd, &mounter->attributes,
+			    &report->mount_id, &report->failure);
+	if (r < 0)
+		return take_target_back(mounter, report);
+	note_bind(mounter, report);
+	if (report->mount_id == 0) /* the fallback cannot tell */
+		r = pod_target_note_mount(&mounter->target, report);
+	if (r < 0)
+		return r;
+	if (mounter->map_fd >= 0)
+		return own_without_map(mounter, report);
+	return mounter->must_own ? STAGE_NEXT : STAGE_LIST_DONE;
 }
 
 static int apply_ownership(void *data, struct stage_report *report)
@@ -411,8 +395,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	static const struct stage stages[] = {
 		WORKER_STAGE("look up the source", look_up_source),
 		WORKER_STAGE("prepare the target", prepare_target),
-		MOUNT_STAGE("bind the source", bind_source),
-		WORKER_STAGE("check the bind", check_bind),
+		WORKER_STAGE("bind the source", bind_source),
 		WORKER_STAGE("apply ownership", apply_ownership),
 		{ .name = "apply ownership to a large volume",
 		  .place = STAGE_LONG,

@@ -85,11 +85,11 @@ void stage_event_add(struct stage_report *report, bool about_pv, const char *typ
 	__attribute__((format(printf, 5, 6)));
 
 enum stage_place {
-	STAGE_WORKER,       /* may block or hang: look-ups, mkdir, probing, unmounts */
-	STAGE_LONG,         /* as a worker's, but takes minutes and keeps a device busy: few at a
-			       time in one IO slot, see struct stage_report */
-	STAGE_MOUNT_THREAD, /* open_tree, mount_setattr, move_mount on descriptors; never a path */
-	STAGE_LOOP, /* starts an asynchronous call and ends by stage_finish(); see operation.h */
+	STAGE_WORKER, /* may block or hang: look-ups, mkdir, probing, mounts, unmounts;
+			 neighbours run on one thread, one after the other */
+	STAGE_LONG,   /* as a worker's, but takes minutes and keeps a device busy: few at a
+			 time in one IO slot, see struct stage_report */
+	STAGE_LOOP,   /* starts an asynchronous call and ends by stage_finish(); see operation.h */
 };
 
 enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
@@ -97,8 +97,8 @@ enum { STAGE_NEXT = 0, STAGE_LIST_DONE = 1 };
 struct stage {
 	const char *name; /* what describe shows: "bind the source" */
 	enum stage_place place;
-	/* WORKER, LONG, MOUNT_THREAD: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do
-	 * (already mounted); a negative errno with report->failure filled. */
+	/* WORKER, LONG: STAGE_NEXT; STAGE_LIST_DONE when nothing is left to do (already mounted); a
+	 * negative errno with report->failure filled. */
 	int (*run)(void *data, struct stage_report *report);
 	/* LOOP: begins and returns at once; @finish is called later on the loop with a result as of
 	 * run. A negative errno means it did not begin. */
@@ -109,10 +109,6 @@ struct stage {
 #define WORKER_STAGE(text, function)                                                               \
 	{                                                                                          \
 		.name = (text), .place = STAGE_WORKER, .run = (function)                           \
-	}
-#define MOUNT_STAGE(text, function)                                                                \
-	{                                                                                          \
-		.name = (text), .place = STAGE_MOUNT_THREAD, .run = (function)                     \
 	}
 #define LOOP_STAGE(text, function)                                                                 \
 	{                                                                                          \

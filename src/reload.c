@@ -112,12 +112,11 @@ static void apply(struct config *config, struct config *fresh)
 
 /* ---- the thread and the loop ---- */
 
-static struct worker_pool *read_again(struct worker_job *job)
+static void read_again(struct worker_job *job)
 {
 	struct reload *reload = (struct reload *) ((char *) job - offsetof(struct reload, job));
 
 	reload->result = config_load(reload->argc, reload->argv, &reload->fresh, &reload->failure);
-	return NULL;
 }
 
 static void begin(struct reload *reload);

@@ -24,7 +24,6 @@
 enum {
 	HEAP_QUIET_USEC = 1000000,
 	SET_ASIDE_USEC = 1000000, /* a job older than this is stuck: another thread starts */
-	MOUNT_THREADS_MAX = 8,    /* with those that hang */
 	UNMOUNTERS = 8,           /* tear-downs at the same time */
 	WALKERS_MAX = 16,         /* long stages at the same time on all devices */
 	SLOW_USEC = 3000000,      /* a stage that takes longer is reported */
@@ -120,12 +119,6 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 	/* An unmount waits for an RCU grace period, without a processor; those that wait together
 	 * share it. */
 	struct worker_limits unmounters = workers;
-	/* The kernel mounts one at a time, so more threads gain nothing. This one never looks up a
-	 * path; but a file system may ask its server even for an open descriptor (NFS does), so it
-	 * is replaced, too. */
-	struct worker_limits mount_thread = { .threads = 1,
-					      .threads_max = MOUNT_THREADS_MAX,
-					      .set_aside_usec = SET_ASIDE_USEC };
 	/* Long by nature, so that none of them is ever taken for stuck; see operation/io_slot.h for
 	 * how many of them may use one device. */
 	struct worker_limits walkers = { .threads = WALKERS_MAX,
@@ -148,9 +141,6 @@ static int start_pools(struct agent *agent, struct failure *reterr)
 		worker_pool_on_hang(agent->pools.workers, hung_threads_report, NULL);
 		worker_pool_on_hang(agent->pools.unmounters, hung_threads_report, NULL);
 	}
-	if (r >= 0)
-		r = worker_pool_new("mount", agent->to_loop, &mount_thread,
-				    &agent->pools.mount_thread);
 	if (r >= 0)
 		r = worker_pool_new("walker", agent->to_loop, &walkers, &agent->pools.walkers);
 	return r < 0 ? failed(reterr, r, "cannot start worker threads") : 0;
@@ -261,7 +251,6 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.objects = objects,
 		.workers = agent->pools.workers,
 		.unmounters = agent->pools.unmounters,
-		.mount_thread = agent->pools.mount_thread,
 		.walkers = agent->pools.walkers,
 		.back_off_first_usec = BACK_OFF_FIRST_USEC,
 		.back_off_max_usec = BACK_OFF_MAX_USEC,
@@ -517,7 +506,6 @@ struct agent *agent_free(struct agent *agent)
 	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
 	agent->pools.unmounters = worker_pool_free(agent->pools.unmounters);
-	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);
 	agent->cluster = cluster_free(agent->cluster);
 	statistics_stop(agent->views.statistics);

@@ -82,7 +82,7 @@ struct agent {
 	struct plugin_host host; /* owns its maps of groups; all else is borrowed */
 	struct worker_return *to_loop;
 	struct {
-		struct worker_pool *workers, *unmounters, *mount_thread, *walkers, *statistics;
+		struct worker_pool *workers, *unmounters, *walkers, *statistics;
 	} pools;
 
 	struct store *store;

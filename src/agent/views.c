@@ -97,7 +97,6 @@ struct cJSON *agent_view_threads(struct agent *agent)
 	assert(agent);
 	threads_view_add(items, "worker", agent->pools.workers);
 	threads_view_add(items, "unmount", agent->pools.unmounters);
-	threads_view_add(items, "mount", agent->pools.mount_thread);
 	threads_view_add(items, "walker", agent->pools.walkers);
 	threads_view_add(items, "statistics", agent->pools.statistics);
 	threads_view_add(items, "directories",

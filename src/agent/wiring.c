@@ -444,7 +444,6 @@ int agent_open_pod_mounts(struct agent *agent)
 		.host = &agent->host,
 		.store = &agent->store,
 		.workers = &agent->pools.workers,
-		.mount_thread = &agent->pools.mount_thread,
 		.dirty = agent->dirty,
 		.record = agent_record_event,
 		.turn = request_turn,

@@ -56,10 +56,9 @@ static void check_abandon(void *work)
 	((struct check *) work)->exchange = NULL;
 }
 
-static struct worker_pool *check_run(struct worker_job *job)
+static void check_run(struct worker_job *job)
 {
 	write_check_run(((struct check *) job)->writes);
-	return NULL;
 }
 
 static void check_done(struct worker_job *job)

@@ -6,8 +6,8 @@
  * them. Finished jobs are pushed onto one list without a lock, and only the push that finds it
  * empty wakes the loop: a burst costs a single write.
  *
- * Closed pools stay in memory until their worker_return goes, because a job on another pool may
- * still want to hop there; it then goes straight back to the loop without a run.
+ * Closed pools stay in memory until their worker_return goes: a stuck thread still looks at its
+ * own, and a job that comes too late goes straight back to the loop without a run.
  */
 #include "base/worker.h"
 
@@ -203,20 +203,15 @@ static struct worker_job *take_job(struct worker_pool *pool)
 static void run_job(struct worker_return *to_loop, struct worker_job *job, uint64_t now_usec)
 {
 	static _Thread_local pid_t thread_id; /* asked once: a pod is a dozen jobs */
-	struct worker_pool *next;
 
 	if (thread_id == 0)
 		thread_id = gettid();
 	atomic_store_explicit(&job->started_usec, now_usec, memory_order_relaxed);
 	atomic_store_explicit(&job->thread_id, thread_id, memory_order_relaxed);
-	next = job->run(job);
+	job->run(job);
 	atomic_store_explicit(&job->thread_id, 0, memory_order_relaxed);
 	atomic_store_explicit(&job->started_usec, 0, memory_order_relaxed);
-
-	if (next)
-		worker_submit(next, job);
-	else
-		give_back(to_loop, job);
+	give_back(to_loop, job);
 }
 
 /* Under the mutex: arm the timer for the first running job that can become stuck. With none (all
@@ -546,7 +541,7 @@ void worker_submit_or_run(struct worker_pool *pool, struct worker_job *job)
 		worker_submit(pool, job);
 		return;
 	}
-	(void) job->run(job);
+	job->run(job);
 	job->done(job);
 }
 

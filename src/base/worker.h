@@ -3,9 +3,7 @@
  * worker - threads that may block or hang, so that the loop thread never does
  *
  * A job belongs to who works on it: the loop until worker_submit(), then one thread, then the
- * loop again in done(). Nothing in it is shared meanwhile, so no table has a lock. A job may go
- * from pool to pool (a worker looks up, the mount thread mounts) without waking the loop in
- * between.
+ * loop again in done(). Nothing in it is shared meanwhile, so no table has a lock.
  *
  * A thread whose job takes longer than the set-aside time no longer counts: another is started in
  * its place, up to the pool's maximum, so that one dead server stops no other. When all of them
@@ -25,10 +23,8 @@ struct worker_pool;
 struct worker_return; /* where finished jobs come back to one loop */
 
 struct worker_job {
-	/* On a thread of the pool. Returns the pool that goes on with this job (run is called again
-	 * there), or NULL when it is over. */
-	struct worker_pool *(*run)(struct worker_job *job);
-	/* On the loop thread, once, after run returned NULL. May free the job. */
+	void (*run)(struct worker_job *job); /* on a thread of the pool */
+	/* On the loop thread, once, after run returned. May free the job. */
 	void (*done)(struct worker_job *job);
 	struct worker_job *next; /* worker.c's own */
 	/* The two that any thread may read at any time, for views: when the present run began
@@ -75,8 +71,8 @@ int worker_pool_new(const char *name, struct worker_return *to_loop,
  *
  * Blocks until every running job returned or @set_aside_usec went by; threads still stuck then are
  * left to the end of the process (a thread in an uninterruptible system call cannot be ended).
- * Queued jobs are not run; their done() is called, and they see no run. A job that comes later,
- * from another pool, goes back to the loop without a run. Loop thread only.
+ * Queued jobs are not run; their done() is called, and they see no run. A job that comes later
+ * goes back to the loop without a run. Loop thread only.
  *
  * Return: NULL.
  */

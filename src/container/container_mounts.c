@@ -142,7 +142,7 @@ static int check_mount(struct planned_volume *volume, struct failure *reterr)
 	return 0;
 }
 
-static struct worker_pool *check_volumes(struct worker_job *job)
+static void check_volumes(struct worker_job *job)
 {
 	struct container_mounts_call *call = (struct container_mounts_call *) job;
 	int r = 0;
@@ -160,7 +160,6 @@ static struct worker_pool *check_volumes(struct worker_job *job)
 		volume->volume.image = volume->image;
 	}
 	call->was_run = true;
-	return NULL;
 }
 
 /* ---- back on the loop ---- */

@@ -37,7 +37,7 @@ struct pod_mounts_options {
 	const struct volume_tables *tables;
 	const struct plugin_host *host;
 	struct store **store; /* NULL in a drain */
-	struct worker_pool **workers, **mount_thread;
+	struct worker_pool **workers;
 	struct dirty_set *dirty;
 	/* A pod's sub-path cannot be bound: an event about it. */
 	void (*record)(void *userdata, const struct object *about, const char *type,

@@ -3,7 +3,7 @@
  * subpaths - calls that have a pod's sub-paths bound: one at a time for each pod
  *
  * What is to be bound is decided on the loop when a call's turn comes (subpath_items.c); a worker
- * opens, the mount thread binds. The intent that the ledger needs is the volume's own row: it is
+ * opens and binds. The intent that the ledger needs is the volume's own row: it is
  * there from before the volume's mount until after its teardown, and every teardown begins with the
  * clean-up of the volume's sub-paths, also those of another program.
  *
@@ -43,7 +43,6 @@ struct subpath_call {
 	void *userdata;
 	struct subpath_items items;
 	size_t begin, end; /* of the burst under way */
-	struct failure bind_failure;
 	bool is_running;
 	bool in_the_way;                              /* of a teardown, which has to wait */
 	struct subpath_call *prev, *next;             /* of the same pod */
@@ -206,8 +205,16 @@ static int open_ends(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
-/* Its failure goes on to the next stage, because the target is taken back by name and this thread
- * looks up no names. */
+static void take_back(struct subpath_call *call)
+{
+	for (size_t i = call->begin; i < call->end; i++) {
+		struct subpath_item *item = &call->items.items[i];
+
+		if (!item->subpath.is_bound)
+			subpath_undo(&item->request, &item->subpath);
+	}
+}
+
 static int bind_ends(void *data, struct stage_report *report)
 {
 	struct subpath_call *call = data;
@@ -215,26 +222,12 @@ static int bind_ends(void *data, struct stage_report *report)
 	for (size_t i = call->begin; i < call->end; i++) {
 		struct subpath_item *item = &call->items.items[i];
 
-		if (subpath_bind(&item->subpath, &call->bind_failure) < 0) {
-			(void) item_failed(item, &call->bind_failure);
-			return STAGE_NEXT;
+		if (subpath_bind(&item->subpath, &report->failure) < 0) {
+			take_back(call);
+			return item_failed(item, &report->failure);
 		}
 	}
-	return STAGE_LIST_DONE;
-}
-
-static int take_back(void *data, struct stage_report *report)
-{
-	struct subpath_call *call = data;
-
-	for (size_t i = call->begin; i < call->end; i++) {
-		struct subpath_item *item = &call->items.items[i];
-
-		if (!item->subpath.is_bound)
-			subpath_undo(&item->request, &item->subpath);
-	}
-	report->failure = call->bind_failure;
-	return report->failure.error;
+	return STAGE_NEXT;
 }
 
 static void close_ends(void *data)
@@ -247,8 +240,7 @@ static void close_ends(void *data)
 
 static const struct stage burst_stages[] = {
 	WORKER_STAGE("open the sub-paths", open_ends),
-	MOUNT_STAGE("bind the sub-paths", bind_ends),
-	WORKER_STAGE("take targets back", take_back),
+	WORKER_STAGE("bind the sub-paths", bind_ends),
 };
 
 /* ---- one call after the other ---- */
@@ -267,8 +259,7 @@ static void start_burst(struct subpath_call *call)
 	call->report = (struct stage_report){ .error_class = ERROR_FINAL };
 	call->attempt = (struct attempt){
 		.report = &call->report,
-		.pools = { .workers = *owner->with.workers,
-			   .mount_thread = *owner->with.mount_thread },
+		.pools = { .workers = *owner->with.workers },
 		.list = { burst_stages, ARRAY_SIZE(burst_stages), call, close_ends },
 		.is_cancellable = true,
 		.ended = on_burst_ended,
@@ -397,7 +388,7 @@ int subpaths_new(struct pod_mounts *owner, struct subpaths **ret)
 /* A thread that still has it takes it along when it comes back. */
 static void leave_behind(struct subpath_call *call)
 {
-	if (call->attempt.on_thread)
+	if (call->attempt.on_thread && !attempt_give_up(&call->attempt))
 		call->subpaths = NULL;
 	else
 		call_free(call);

@@ -46,14 +46,13 @@ uint64_t drift_thread_cpu_usec(void)
 	return (uint64_t) now.tv_sec * USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }
 
-static struct worker_pool *run_job(struct worker_job *worker_job)
+static void run_job(struct worker_job *worker_job)
 {
 	struct drift_job *job = (struct drift_job *) worker_job;
 	uint64_t began_usec = drift_thread_cpu_usec();
 
 	job->result = job->work(job, &job->failure);
 	job->cpu_usec = drift_thread_cpu_usec() - began_usec;
-	return NULL;
 }
 
 static void job_done(struct worker_job *worker_job)

@@ -197,13 +197,12 @@ static void watch_processes(struct busy_entry *entry)
 /* ---- the search ---- */
 
 /* On a worker: only what the search itself owns is touched. */
-static struct worker_pool *run_search(struct worker_job *job)
+static void run_search(struct worker_job *job)
 {
 	struct busy_search *search = (struct busy_search *) job;
 
 	search->result = busy_holders_search(search->queries, search->count, &search->cancelled,
 					     &search->failure);
-	return NULL;
 }
 
 static void search_free(struct busy_search *search)

@@ -35,7 +35,7 @@ struct server_probes {
 	unsigned int running;
 };
 
-static struct worker_pool *run_probe(struct worker_job *job)
+static void run_probe(struct worker_job *job)
 {
 	struct probe *probe = (struct probe *) job;
 	cleanup_close int fd = open_host_path(probe->mount_point, O_PATH | O_NOFOLLOW, NULL);
@@ -44,7 +44,6 @@ static struct worker_pool *run_probe(struct worker_job *job)
 	probe->result = fd < 0 ? fd : 0;
 	if (fd >= 0 && fstatfs(fd, &answer) < 0)
 		probe->result = -errno;
-	return NULL;
 }
 
 static void probe_done(struct worker_job *job)

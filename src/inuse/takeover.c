@@ -87,7 +87,7 @@ static void check_directory(const struct takeover_search *search, struct held_vo
 		(void) directory_users_check(fd, &place->failure);
 }
 
-static struct worker_pool *run_search(struct worker_job *job)
+static void run_search(struct worker_job *job)
 {
 	struct takeover_search *search = (struct takeover_search *) job;
 	cleanup_free struct mount_holder *holders = calloc(search->count + 1, sizeof(*holders));
@@ -115,7 +115,6 @@ static struct worker_pool *run_search(struct worker_job *job)
 		if (r >= 0)
 			(void) close_keep_errno(holders[i].pid_fd);
 	}
-	return NULL;
 }
 
 /* ---- what is searched ---- */

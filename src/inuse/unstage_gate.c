@@ -225,13 +225,12 @@ static void hold_back(struct gate_entry *entry, struct mount_holder *holder)
 /* ---- the search ---- */
 
 /* On a worker: only what the search itself owns is touched. */
-static struct worker_pool *run_search(struct worker_job *job)
+static void run_search(struct worker_job *job)
 {
 	struct gate_search *search = (struct gate_search *) job;
 
 	search->failure = (struct failure){ .error = 0 };
 	search->result = unstage_search_run(search->questions, search->count, &search->failure);
-	return NULL;
 }
 
 static void search_free(struct gate_search *search)

@@ -127,7 +127,7 @@ static void search_namespaces(struct volume_users_search *ask)
 				ask->queries[i].mount_point);
 }
 
-static struct worker_pool *run_search(struct worker_job *job)
+static void run_search(struct worker_job *job)
 {
 	struct volume_users_search *ask = (struct volume_users_search *) job;
 	struct failure failure = { .error = 0 };
@@ -136,7 +136,6 @@ static struct worker_pool *run_search(struct worker_job *job)
 		ask->failure = failure;
 	else if (!atomic_load(&ask->cancelled))
 		search_namespaces(ask);
-	return NULL;
 }
 
 /* ---- the answer ---- */

@@ -6,8 +6,7 @@
  * Everything is done on descriptors: what a pod can influence is opened once, beneath a pinned
  * root, and from then on named by a descriptor and at most one component under it. No function
  * opens a path that another function checked. Functions marked [worker] may block or
- * hang and are never called on the loop; functions marked [mount thread] do no path look-up, so
- * that a dead server cannot stall them.
+ * hang and are never called on the loop.
  *
  * Needs Linux 5.12 for openat2, open_tree, move_mount and mount_setattr; where a seccomp profile or
  * a container takes one of them away the fallback is chosen per call on ENOSYS, and says so once in
@@ -140,9 +139,14 @@ struct mount_attributes {
 };
 
 /**
- * bind_at - a bind mount between two pinned ends [mount thread]
+ * bind_at - a bind mount between two pinned ends [worker: NFS asks its server even for an open
+ * descriptor]
  * @source_fd: any descriptor of a directory, file or device node
  * @target_fd: O_PATH of the directory or file to be covered
+ *
+ * Looks up no path, and that is what makes it safe: both ends were opened and checked before, and
+ * whatever a pod does to their names meanwhile moves nothing. Any number of threads may bind at the
+ * same time.
  *
  * With open_tree, mount_setattr and move_mount the mount appears with its attributes already set.
  * The fallback without them covers a read-only bind in an unreachable directory first (bind,

@@ -12,26 +12,6 @@
 #include <assert.h>
 #include <errno.h>
 
-static bool is_thread_place(enum stage_place place)
-{
-	return place != STAGE_LOOP;
-}
-
-/* Mounting has one thread of its own, what takes minutes has some, everything else that blocks
- * shares the others. */
-static struct worker_pool *pool_of(const struct attempt *attempt, enum stage_place place)
-{
-	switch (place) {
-	case STAGE_MOUNT_THREAD:
-		return attempt->pools.mount_thread;
-	case STAGE_LONG:
-		assert(attempt->pools.walkers && attempt->pools.io_slots);
-		return attempt->pools.walkers;
-	default:
-		return attempt->pools.workers;
-	}
-}
-
 /* The stage at @at, counted over both lists. */
 static const struct stage *stage_at(const struct attempt *attempt, size_t at)
 {
@@ -131,7 +111,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 
 	assert(!attempt->is_over && at < attempt->counts[0] + attempt->counts[1]);
 	stage = stage_at(attempt, at);
-	if (attempt->is_cancellable && atomic_load(&attempt->cancelled)) {
+	if (atomic_load(&attempt->cancelled)) {
 		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
 			 failed_plain(&attempt->report->failure, -ECANCELED,
@@ -169,28 +149,20 @@ static bool is_source_due(const struct attempt *attempt)
 	return attempt->report->source.path && !attempt->source_lock.held;
 }
 
-/* On a thread of a pool: every stage that belongs there, then on to the next place. */
-static struct worker_pool *attempt_run(struct worker_job *job)
+/* On a thread of a pool: every stage that belongs there. The loop keeps slots, sources and ledger,
+ * so what has to do with them goes on there. */
+static void attempt_run(struct worker_job *job)
 {
 	struct attempt *attempt = (struct attempt *) job;
-	enum stage_place place;
 
 	attempt->was_run = true;
 	do {
 		const struct stage *stage = begin_stage(attempt);
 
 		if (!stage || stage_over(attempt, stage->run(list_data(attempt), attempt->report)))
-			return NULL;
-		place = next_place(attempt);
-	} while (place == attempt->place && !is_note_due(attempt) && !is_source_due(attempt));
-
-	/* An IO slot is taken and left on the loop, which keeps slots and ledger. */
-	if (is_note_due(attempt) || is_source_due(attempt) || !is_thread_place(place) ||
-	    place == STAGE_LONG || attempt->place == STAGE_LONG)
-		return NULL;
-	attempt->place = place;
-	attempt->was_run = false;
-	return pool_of(attempt, place);
+			return;
+	} while (next_place(attempt) == attempt->place && !is_note_due(attempt) &&
+		 !is_source_due(attempt));
 }
 
 static bool go_on(struct attempt *attempt);
@@ -295,9 +267,11 @@ static bool go_on(struct attempt *attempt)
 	atomic_store_explicit(&attempt->since_usec, monotonic_usec(), memory_order_relaxed);
 	if (waits)
 		return false;
-	if (attempt->place != STAGE_LONG ||
-	    io_slot_enter(attempt->pools.io_slots, &attempt->io_slot, attempt->report->io_slot))
-		worker_submit(pool_of(attempt, attempt->place), &attempt->job);
+	if (attempt->place == STAGE_WORKER)
+		worker_submit(attempt->pools.workers, &attempt->job);
+	else if (io_slot_enter(attempt->pools.io_slots, &attempt->io_slot,
+			       attempt->report->io_slot))
+		worker_submit(attempt->pools.walkers, &attempt->job);
 	return false;
 }
 
@@ -339,7 +313,7 @@ static void attempt_done(struct worker_job *job)
 bool attempt_start(struct attempt *attempt)
 {
 	assert(attempt && attempt->ended && !attempt->is_over);
-	assert(attempt->pools.workers && attempt->pools.mount_thread);
+	assert(attempt->pools.workers);
 	attempt->job.run = attempt_run;
 	attempt->job.done = attempt_done;
 	attempt->stages[0] = attempt->first.stages;
@@ -375,6 +349,8 @@ void attempt_cancel(struct attempt *attempt)
 bool attempt_give_up(struct attempt *attempt)
 {
 	assert(attempt);
+	/* Whatever it hangs in: nothing that comes after is begun. */
+	atomic_store(&attempt->cancelled, true);
 	if (attempt->source_lock.waits) { /* there is no pool any more for those behind it */
 		source_lock_release(attempt->pools.source_locks, &attempt->source_lock);
 		return true;

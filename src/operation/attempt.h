@@ -14,7 +14,7 @@
 #include "plugins/plugin.h"
 
 struct attempt_pools {
-	struct worker_pool *workers, *mount_thread;
+	struct worker_pool *workers;
 	/* For STAGE_LONG alone; NULL where no list has one. */
 	struct worker_pool *walkers;
 	struct io_slots *io_slots;
@@ -44,7 +44,7 @@ struct attempt {
 	_Atomic uint64_t since_usec;
 	atomic_bool cancelled;
 	enum stage_place place; /* where it is now */
-	bool is_cancellable;    /* ends between two stages once cancelled */
+	bool is_cancellable;    /* attempt_cancel() ends it between two stages */
 	bool touched; /* a stage of the list began: the kernel or a driver may have been reached */
 	bool was_run; /* by the pool it was given to; false when that closed */
 	bool is_starting; /* inside a loop stage's start() */
@@ -74,8 +74,8 @@ bool attempt_start(struct attempt *attempt);
 /* No longer wanted: a cancellable one ends soon with -ECANCELED. */
 void attempt_cancel(struct attempt *attempt);
 
-/* Its operations go while it waits for an IO slot or a source. Return: true when it waited, and so
- * is on no thread. */
+/* Its owner goes while it waits for an IO slot or a source, or hangs on a thread: set-up or
+ * teardown, no further stage of it begins. Return: true when it waited, and so is on no thread. */
 bool attempt_give_up(struct attempt *attempt);
 
 /* How many of times are filled. Once it is over. */

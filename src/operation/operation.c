@@ -114,7 +114,6 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->attempt.pools.workers = operations->options.workers;
 	if (!operation->attempt.is_cancellable && operations->options.unmounters)
 		operation->attempt.pools.workers = operations->options.unmounters;
-	operation->attempt.pools.mount_thread = operations->options.mount_thread;
 	operation->attempt.pools.walkers = operations->options.walkers;
 	operation->attempt.pools.io_slots = operations->io_slots;
 	operation->attempt.pools.source_locks = operations->source_locks;
@@ -496,7 +495,7 @@ int operations_new(const struct operations_options *options, struct operations *
 
 	assert(options && ret);
 	assert(options->event && options->host && options->node_labels && options->actual);
-	assert(options->workers && options->mount_thread && options->walkers);
+	assert(options->workers && options->walkers);
 	assert(options->ended && options->retry);
 	operations = calloc(1, sizeof(*operations));
 	if (!operations)

@@ -49,7 +49,7 @@ struct operations_options {
 	const struct labels *node_labels; /* beside those of the Node object */
 	const struct actual *actual;      /* read for the ReadWriteOncePod check */
 	struct object_finder objects;     /* for the plugins' slots */
-	struct worker_pool *workers, *mount_thread, *walkers;
+	struct worker_pool *workers, *walkers;
 	struct worker_pool *unmounters; /* the workers of teardowns; NULL: @workers are */
 	uint64_t back_off_first_usec, back_off_max_usec; /* 500 ms and 2 m 2 s; factor 2 */
 	/* A step ended; apply it to the tables. On the loop. */

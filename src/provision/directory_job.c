@@ -187,25 +187,23 @@ static bool is_too_late(struct directory_search *search)
 	       !users_below_is_current(search->users);
 }
 
-static struct worker_pool *run_job(struct worker_job *worker_job)
+static void run_job(struct worker_job *worker_job)
 {
 	struct directory_job *job = (struct directory_job *) worker_job;
 
 	job->state = JOB_TOO_LATE;
 	if (is_too_late(job->search))
-		return NULL;
+		return;
 	job->state = JOB_RAN;
 	job->error = run(job);
-	return NULL;
 }
 
 /* After a failure each removal searches by itself, and says why nothing can be removed. */
-static struct worker_pool *run_search(struct worker_job *worker_job)
+static void run_search(struct worker_job *worker_job)
 {
 	struct directory_search *search = (struct directory_search *) worker_job;
 
 	(void) users_below_search(search->job.base_paths[0], &search->users, NULL);
-	return NULL;
 }
 
 static bool keep_source(struct directory_job *job, const struct directory_source *source)

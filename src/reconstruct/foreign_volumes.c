@@ -359,7 +359,7 @@ static int check_unused(struct orphan *orphan)
 	return fd < 0 ? fd : directory_users_check(fd, &orphan->failure);
 }
 
-static struct worker_pool *run_clean(struct worker_job *job)
+static void run_clean(struct worker_job *job)
 {
 	struct orphan *orphan = (struct orphan *) job;
 
@@ -367,7 +367,6 @@ static struct worker_pool *run_clean(struct worker_job *job)
 	if (orphan->result >= 0)
 		orphan->result = pod_directory_clean(orphan->root_fd, orphan->root_path,
 						     orphan->pod_uid, &orphan->failure);
-	return NULL;
 }
 
 static void on_cleaned(struct worker_job *job)

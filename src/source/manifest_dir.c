@@ -283,7 +283,7 @@ static void read_files(struct job *job)
 	}
 }
 
-static struct worker_pool *run_job(struct worker_job *worker_job)
+static void run_job(struct worker_job *worker_job)
 {
 	struct job *job = (struct job *) worker_job;
 
@@ -291,7 +291,6 @@ static struct worker_pool *run_job(struct worker_job *worker_job)
 		manifest_scan_directory(&job->place, job->inotify_fd, &job->scan);
 	else
 		read_files(job);
-	return NULL;
 }
 
 static void remove_watch(const struct manifest_dir *dir, int watch)

@@ -112,7 +112,7 @@ static void count_portion(struct portion *portion)
 		portion->result = -EFBIG;
 }
 
-static struct worker_pool *portion_run(struct worker_job *job)
+static void portion_run(struct worker_job *job)
 {
 	struct portion *portion = (struct portion *) job;
 
@@ -122,7 +122,6 @@ static struct worker_pool *portion_run(struct worker_job *job)
 		count_portion(portion);
 	if (portion->result <= 0 || atomic_load(&portion->cancelled))
 		portion->count = tree_count_free(portion->count);
-	return NULL;
 }
 
 static void portion_free(struct portion *portion)

@@ -58,7 +58,7 @@ struct size_limits {
 
 /* ---- counting, on a thread ---- */
 
-static struct worker_pool *count_run(struct worker_job *job)
+static void count_run(struct worker_job *job)
 {
 	struct count *count = (struct count *) job;
 	cleanup_close int fd = open(count->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -67,7 +67,6 @@ static struct worker_pool *count_run(struct worker_job *job)
 	count->result =
 		fd < 0 ? -errno
 		       : tree_usage_count(fd, count->begun_usec + COUNT_USEC, &count->usage);
-	return NULL;
 }
 
 static void count_free(struct count *count)

@@ -109,12 +109,12 @@ static bool query_plugin_here(struct probe *probe)
 	return true;
 }
 
-static struct worker_pool *probe_run(struct worker_job *job)
+static void probe_run(struct worker_job *job)
 {
 	struct probe *probe = (struct probe *) job;
 
 	if (query_plugin_here(probe))
-		return NULL;
+		return;
 	if (probe->block)
 		fullness_query_device(probe->path, &probe->fullness);
 	else if (probe->is_directory)
@@ -122,7 +122,6 @@ static struct worker_pool *probe_run(struct worker_job *job)
 					 &probe->fullness);
 	else
 		fullness_query_file_system(probe->path, &probe->fullness);
-	return NULL;
 }
 
 /* ---- results ---- */

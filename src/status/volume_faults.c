@@ -79,20 +79,19 @@ struct volume_faults {
 
 /* ---- checking, on a thread ---- */
 
-static struct worker_pool *check_run(struct worker_job *job)
+static void check_run(struct worker_job *job)
 {
 	struct fault_check *check = (struct fault_check *) job;
 	cleanup_close int fd = open(check->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0) {
 		check->result = -errno;
-		return NULL;
+		return;
 	}
 	/* Before the look: what happens between the two is reported. */
 	if (check->marks)
 		check->is_watched = fault_marks_add(check->marks, fd) == 0;
 	check->result = file_system_fault_check(fd, check->was_read_only, check->fault);
-	return NULL;
 }
 
 static void check_free(struct fault_check *check)

@@ -128,7 +128,6 @@ static void begin_operations(void)
 		.actual = agent.actual,
 		.objects = finder,
 		.workers = sequence_pool,
-		.mount_thread = sequence_pool,
 		.walkers = sequence_pool,
 		.back_off_first_usec = 1,
 		.back_off_max_usec = 8,

@@ -30,8 +30,7 @@ static struct worker_job *first_done, **last_done = &first_done;
 void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job);
 void __wrap_worker_submit(struct worker_pool *pool, struct worker_job *job)
 {
-	while (pool)
-		pool = job->run(job);
+	job->run(job);
 	job->next = NULL;
 	*last_done = job;
 	last_done = &job->next;

@@ -42,12 +42,11 @@ static void change_abandon(void *work)
 	((struct token_change *) work)->exchange = NULL;
 }
 
-static struct worker_pool *write_list(struct worker_job *job)
+static void write_list(struct worker_job *job)
 {
 	struct token_change *change = (struct token_change *) job;
 
 	change->result = token_list_store(change->directory_fd, &change->list, &change->why);
-	return NULL;
 }
 
 static void reply_created(const struct token_change *change)

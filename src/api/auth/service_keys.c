@@ -61,12 +61,11 @@ static void renewal_abandon(void *work)
 	renewal->exchange = NULL;
 }
 
-static struct worker_pool *renew(struct worker_job *job)
+static void renew(struct worker_job *job)
 {
 	struct renewal *renewal = (struct renewal *) job;
 
 	renewal->result = token_issuer_renew_key(renewal->issuer, &renewal->why);
-	return NULL;
 }
 
 static void renewed(struct worker_job *job)

@@ -255,9 +255,8 @@ static void note_failure(struct apply_item *item, int error, const struct failur
 
 static void go_on(struct apply *apply);
 
-static struct worker_pool *pass(struct worker_job *job)
+static void pass(struct worker_job *job)
 {
-	return NULL;
 }
 
 static void loop_turned(struct worker_job *job)
@@ -270,7 +269,7 @@ static void loop_turned(struct worker_job *job)
 }
 
 /* A large stream must not hold the loop for the whole of its writes. */
-static void leave_loop(struct apply *apply, struct worker_pool *(*run)(struct worker_job *job),
+static void leave_loop(struct apply *apply, void (*run)(struct worker_job *job),
 		       void (*done)(struct worker_job *job))
 {
 	apply->pauses = true;
@@ -291,10 +290,9 @@ static void write_merged(struct merge *merge)
 	merge_done(merge);
 }
 
-static struct worker_pool *merge_run(struct worker_job *job)
+static void merge_run(struct worker_job *job)
 {
 	merge_make(&((struct apply *) job)->merge);
-	return NULL;
 }
 
 static void merged_elsewhere(struct worker_job *job)
@@ -522,7 +520,7 @@ static void refuse_many(struct apply *apply)
 }
 
 /* On the loop, or on a thread. */
-static struct worker_pool *read_documents(struct worker_job *job)
+static void read_documents(struct worker_job *job)
 {
 	struct apply *apply = (struct apply *) job;
 
@@ -532,7 +530,6 @@ static struct worker_pool *read_documents(struct worker_job *job)
 		refuse_many(apply);
 	if (apply->read_error == 0)
 		find_forbidden(apply);
-	return NULL;
 }
 
 static void documents_read(struct worker_job *job)

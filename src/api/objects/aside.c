@@ -55,12 +55,11 @@ static void make_own(struct aside *aside)
 	(void) target_find(&aside->own.path, &aside->own_target);
 }
 
-static struct worker_pool *aside_run(struct worker_job *job)
+static void aside_run(struct worker_job *job)
 {
 	struct aside *aside = (struct aside *) job;
 
 	aside->class->run(&aside->own, &aside->own_target, aside->work);
-	return NULL;
 }
 
 static void take_reply(struct exchange *exchange, struct exchange *own)

@@ -4,8 +4,7 @@
  *
  * Privileged: CAP_SYS_ADMIN. The argument: both ends are descriptors, so a pod that swaps a
  * directory for a symbolic link moves nothing; the clone is detached until it has its attributes,
- * so a read-only volume is never writable. No function here looks a path up, so a
- * dead server cannot stall the mount thread.
+ * so a read-only volume is never writable. No function here looks a path up.
  */
 #include "mount/bind/bind_staged.h"
 #include "mount/bind/fallback.h"

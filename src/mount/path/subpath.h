@@ -38,7 +38,7 @@ struct subpath_request {
 	const char *sub_path; /* expanded; not "" */
 };
 
-/* One bind under way: opened by a worker, bound by the mount thread. */
+/* One bind under way. */
 struct subpath {
 	struct place target;
 	int source_fd, target_fd;
@@ -89,7 +89,7 @@ int subpath_make_directories(int volume_fd, const char *path, mode_t mode, struc
 int subpath_open(const struct subpath_request *request, struct subpath *ret,
 		 struct failure *reterr);
 
-/* Bind what was opened; a second call does nothing. [mount thread] */
+/* Bind what was opened, without a path look-up; a second call does nothing. [worker] */
 int subpath_bind(struct subpath *subpath, struct failure *reterr);
 
 /* After a failed bind: the target and its empty parents go again. Best effort. [worker] */

@@ -240,7 +240,7 @@ static void run_job(bool is_run)
 	assert_non_null(job);
 	fake.job = NULL;
 	if (is_run)
-		assert_null(job->run(job));
+		job->run(job);
 	job->done(job);
 }
 

@@ -195,8 +195,6 @@ static int setup(void **state)
 	agent->host.root_dir = "/r";
 	assert_int_equal(worker_return_new(agent->event, 0, &agent->to_loop), 0);
 	assert_int_equal(worker_pool_new("worker", agent->to_loop, &two, &agent->pools.workers), 0);
-	assert_int_equal(worker_pool_new("mount", agent->to_loop, &two, &agent->pools.mount_thread),
-			 0);
 	fill_pod(&((struct agent_world *) *state)->pod.pod);
 	return 0;
 }
@@ -204,7 +202,6 @@ static int setup(void **state)
 static void close_pools(struct agent *agent)
 {
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
-	agent->pools.mount_thread = worker_pool_free(agent->pools.mount_thread);
 	agent->to_loop = worker_return_free(agent->to_loop);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_worker - jobs go to threads, hop between pools and come back to the loop
+ * test_worker - jobs go to threads and come back to the loop
  *
  * Nothing here sleeps: jobs wait on semaphores that the test posts, the loop waits for descriptors.
  * eventfd_write, timerfd_settime and pthread_create are interposed to count and to fail.
@@ -57,7 +57,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 struct world {
 	sd_event *event;
 	struct worker_return *to_loop;
-	struct worker_pool *workers, *mounter;
+	struct worker_pool *workers, *walkers;
 	unsigned int done;
 	pthread_t loop_thread;
 };
@@ -66,27 +66,23 @@ struct world {
 struct test_job {
 	struct worker_job job;
 	struct world *world;
-	struct worker_pool *hop_to; /* taken once */
-	sem_t *started, *go;        /* may be NULL */
+	sem_t *started, *go; /* may be NULL */
 	unsigned int runs, dones, order;
-	char thread_names[2][16];
-	pthread_t threads[2];
+	char thread_name[16];
+	pthread_t thread;
 };
 
-static struct worker_pool *job_run(struct worker_job *job)
+static void job_run(struct worker_job *job)
 {
 	struct test_job *self = (struct test_job *) job;
-	struct worker_pool *hop_to = self->hop_to;
 
-	assert_true(self->runs < 2);
-	(void) pthread_getname_np(pthread_self(), self->thread_names[self->runs], 16);
-	self->threads[self->runs++] = pthread_self();
-	self->hop_to = NULL;
+	(void) pthread_getname_np(pthread_self(), self->thread_name, sizeof(self->thread_name));
+	self->thread = pthread_self();
+	self->runs++;
 	if (self->started)
 		(void) sem_post(self->started);
 	if (self->go)
 		(void) sem_wait(self->go);
-	return hop_to;
 }
 
 static void job_done(struct worker_job *job)
@@ -116,11 +112,11 @@ static void open_pools(struct world *world, const struct worker_limits *limits)
 {
 	assert_int_equal(worker_pool_new("test-worker", world->to_loop, limits, &world->workers),
 			 0);
-	assert_int_equal(worker_pool_new("test-mounter", world->to_loop,
+	assert_int_equal(worker_pool_new("test-walker", world->to_loop,
 					 &(struct worker_limits){ .threads = 1,
 								  .threads_max = 1,
 								  .set_aside_usec = USEC_PER_SEC },
-					 &world->mounter),
+					 &world->walkers),
 			 0);
 }
 
@@ -182,7 +178,7 @@ static int tear_down(void **state)
 	struct world *world = *state;
 
 	close_pool(world->workers);
-	close_pool(world->mounter);
+	close_pool(world->walkers);
 	assert_null(worker_return_free(world->to_loop));
 	sd_event_unref(world->event);
 	free(world);
@@ -203,26 +199,10 @@ static void runs_on_a_thread_and_returns_to_the_loop(void **state)
 	run_until_done(world, 1);
 	assert_int_equal(job.runs, 1);
 	assert_int_equal(job.dones, 1);
-	assert_string_equal(job.thread_names[0], "test-worker");
-	assert_false(pthread_equal(job.threads[0], world->loop_thread));
+	assert_string_equal(job.thread_name, "test-worker");
+	assert_false(pthread_equal(job.thread, world->loop_thread));
 	assert_int_equal(job.job.started_usec, 0);
 	assert_int_equal(job.job.thread_id, 0);
-}
-
-static void hops_to_the_other_pool_without_the_loop(void **state)
-{
-	struct world *world = *state;
-	struct test_job job = new_job(world);
-
-	open_pools(world, &two_threads);
-	job.hop_to = world->mounter;
-	worker_submit(world->workers, &job.job);
-	run_until_done(world, 1);
-	assert_int_equal(job.runs, 2);
-	assert_int_equal(job.dones, 1);
-	assert_string_equal(job.thread_names[0], "test-worker");
-	assert_string_equal(job.thread_names[1], "test-mounter");
-	assert_int_equal(wake_writes, 1);
 }
 
 static void jobs_of_one_thread_keep_their_order(void **state)
@@ -233,7 +213,7 @@ static void jobs_of_one_thread_keep_their_order(void **state)
 	open_pools(world, &two_threads);
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
 		jobs[i] = new_job(world);
-		worker_submit(world->mounter, &jobs[i].job);
+		worker_submit(world->walkers, &jobs[i].job);
 	}
 	run_until_done(world, ARRAY_SIZE(jobs));
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
@@ -249,24 +229,22 @@ static void a_burst_wakes_the_loop_once(void **state)
 	open_pools(world, &two_threads);
 	for (size_t i = 0; i < 1000; i++) {
 		jobs[i] = new_job(world);
-		jobs[i].hop_to = world->mounter;
+		worker_submit(i % 2 ? world->workers : world->walkers, &jobs[i].job);
 	}
-	for (size_t i = 0; i < 1000; i++)
-		worker_submit(world->workers, &jobs[i].job);
 
 	/* The loop does not turn until both pools are done with everything. */
 	for (unsigned int left = 1; left > 0;) {
-		struct worker_counts workers, mounter;
+		struct worker_counts workers, walkers;
 
 		worker_pool_count(world->workers, &workers);
-		worker_pool_count(world->mounter, &mounter);
-		left = workers.queued + workers.running + mounter.queued + mounter.running;
+		worker_pool_count(world->walkers, &walkers);
+		left = workers.queued + workers.running + walkers.queued + walkers.running;
 		(void) sched_yield();
 	}
 	run_until_done(world, 1000);
 	assert_int_equal(wake_writes, 1);
 	for (size_t i = 0; i < 1000; i++)
-		assert_int_equal(jobs[i].runs, 2);
+		assert_int_equal(jobs[i].runs, 1);
 	free(jobs);
 }
 
@@ -472,12 +450,11 @@ static void a_closed_pool_gives_jobs_back_without_a_run(void **state)
 	struct worker_pool *closed;
 
 	open_pools(world, &two_threads);
-	closed = world->mounter;
-	world->mounter = worker_pool_free(world->mounter);
-	job.hop_to = closed;
-	worker_submit(world->workers, &job.job);
+	closed = world->walkers;
+	world->walkers = worker_pool_free(world->walkers);
+	worker_submit(closed, &job.job);
 	run_until_done(world, 1);
-	assert_int_equal(job.runs, 1);
+	assert_int_equal(job.runs, 0);
 	assert_int_equal(job.dones, 1);
 }
 
@@ -487,11 +464,11 @@ static void jobs_that_came_back_are_told_when_the_way_back_goes(void **state)
 	struct test_job job = new_job(world);
 
 	open_pools(world, &two_threads);
-	worker_submit(world->mounter, &job.job);
+	worker_submit(world->walkers, &job.job);
 	while (atomic_load(&wake_writes) == 0)
 		(void) sched_yield();
 	world->workers = worker_pool_free(world->workers);
-	world->mounter = worker_pool_free(world->mounter);
+	world->walkers = worker_pool_free(world->walkers);
 	assert_int_equal(job.dones, 0);
 	world->to_loop = worker_return_free(world->to_loop);
 	assert_int_equal(job.dones, 1);
@@ -504,22 +481,20 @@ static void without_threads_the_caller_works(void **state)
 
 	open_pools(world, &two_threads);
 	threads_fail = true;
-	job.hop_to = world->mounter;
 	worker_submit(world->workers, &job.job);
-	assert_int_equal(job.runs, 2);
+	assert_int_equal(job.runs, 1);
 	assert_int_equal(job.dones, 0); /* never from inside worker_submit() */
-	assert_true(pthread_equal(job.threads[0], pthread_self()));
+	assert_true(pthread_equal(job.thread, pthread_self()));
 	run_until_done(world, 1);
 }
 
-static struct worker_pool *run_and_look_at_signals(struct worker_job *job)
+static void run_and_look_at_signals(struct worker_job *job)
 {
 	struct test_job *self = (struct test_job *) job;
 	sigset_t blocked;
 
 	(void) pthread_sigmask(SIG_SETMASK, NULL, &blocked);
 	self->runs = sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGCHLD);
-	return NULL;
 }
 
 static void threads_take_no_signals(void **state)
@@ -561,7 +536,7 @@ static void closing_does_not_wait_for_a_stuck_job(void **state)
 
 	begun_usec = monotonic_usec();
 	world->workers = worker_pool_free(world->workers);
-	world->mounter = worker_pool_free(world->mounter);
+	world->walkers = worker_pool_free(world->walkers);
 	world->to_loop = worker_return_free(world->to_loop);
 	assert_true(monotonic_usec() - begun_usec < 20 * USEC_PER_SEC);
 	assert_int_equal(stuck_for_good.dones, 0);
@@ -576,7 +551,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORLD(runs_on_a_thread_and_returns_to_the_loop),
-		WORLD(hops_to_the_other_pool_without_the_loop),
 		WORLD(jobs_of_one_thread_keep_their_order),
 		WORLD(a_burst_wakes_the_loop_once),
 		WORLD(a_view_sees_where_a_job_runs),

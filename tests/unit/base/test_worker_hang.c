@@ -40,13 +40,12 @@ static void on_notified(void *userdata, const struct worker_counts *counts)
 	world.last = *counts;
 }
 
-static struct worker_pool *run(struct worker_job *job)
+static void run(struct worker_job *job)
 {
 	struct hang *hang = (struct hang *) job;
 
 	if (hang->go)
 		(void) sem_wait(hang->go);
-	return NULL;
 }
 
 static void done(struct worker_job *job)

@@ -166,8 +166,6 @@ int world_set_up(void **state)
 	assert_int_equal(
 		worker_pool_new("test-worker", world.to_loop, &one, &world.options.workers), 0);
 	assert_int_equal(
-		worker_pool_new("test-mount", world.to_loop, &one, &world.options.mount_thread), 0);
-	assert_int_equal(
 		worker_pool_new("test-walker", world.to_loop, &one, &world.options.walkers), 0);
 	assert_int_equal(operations_new(&world.options, &world.operations), 0);
 	world.want = (struct desired_volume){ .unique_name = "v", .plugin = &plugin };
@@ -184,7 +182,6 @@ int world_set_up(void **state)
 void world_close_pools(void)
 {
 	world.options.workers = worker_pool_free(world.options.workers);
-	world.options.mount_thread = worker_pool_free(world.options.mount_thread);
 	world.options.walkers = worker_pool_free(world.options.walkers);
 	world.to_loop = worker_return_free(world.to_loop);
 }

@@ -150,8 +150,6 @@ static int set_up(void **state)
 	assert_int_equal(
 		worker_pool_new("test-worker", world->to_loop, &one, &world->pools.workers), 0);
 	assert_int_equal(
-		worker_pool_new("test-mount", world->to_loop, &one, &world->pools.mount_thread), 0);
-	assert_int_equal(
 		worker_pool_new("test-walker", world->to_loop, &four, &world->pools.walkers), 0);
 	assert_int_equal(io_slots_new(&world->pools.io_slots), 0);
 	assert_int_equal(sem_init(&world->began, 0, 0), 0);
@@ -169,7 +167,6 @@ static int tear_down(void **state)
 	struct world *world = *state;
 
 	(void) worker_pool_free(world->pools.workers);
-	(void) worker_pool_free(world->pools.mount_thread);
 	(void) worker_pool_free(world->pools.walkers);
 	(void) io_slots_free(world->pools.io_slots);
 	(void) worker_return_free(world->to_loop);
@@ -205,20 +202,21 @@ static void run_until_called(struct world *world)
 }
 
 static const struct stage a = { .name = "a", .place = STAGE_WORKER, .run = run_a };
-static const struct stage b_mounting = { .name = "b", .place = STAGE_MOUNT_THREAD, .run = run_b };
+static const struct stage b = { .name = "b", .place = STAGE_WORKER, .run = run_b };
+static const struct stage walk = { .name = "walk", .place = STAGE_LONG, .run = run_b };
 static const struct stage failing = { .name = "failing", .place = STAGE_WORKER, .run = run_fail };
 static const struct stage call = { .name = "call", .place = STAGE_LOOP, .start = start_call };
 static const struct stage held = { .name = "held", .place = STAGE_WORKER, .run = run_held };
 
 static void stages_run_where_they_belong(void **state)
 {
-	const struct stage stages[] = { a, a, b_mounting, a };
+	const struct stage stages[] = { a, a, walk, a };
 	struct world *world = *state;
 
 	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
 	assert_int_equal(world->ended, 0);
 	run_until_ended(world);
-	assert_string_equal(world->log, "a@worker a@worker b@mount a@worker ");
+	assert_string_equal(world->log, "a@worker a@worker b@walker a@worker ");
 	assert_int_equal(world->attempt.result, 0);
 	assert_true(world->attempt.touched);
 }
@@ -226,7 +224,7 @@ static void stages_run_where_they_belong(void **state)
 static void a_stage_may_end_the_list(void **state)
 {
 	const struct stage stages[] = {
-		a, { .name = "look", .place = STAGE_WORKER, .run = run_mounted_already }, b_mounting
+		a, { .name = "look", .place = STAGE_WORKER, .run = run_mounted_already }, b
 	};
 	struct world *world = *state;
 
@@ -260,11 +258,10 @@ static int refuse_note(struct attempt *attempt, enum unfinished unfinished, stru
 static const struct stage announce = { .name = "announce",
 				       .place = STAGE_WORKER,
 				       .run = run_announce };
-static const struct stage b_working = { .name = "b", .place = STAGE_WORKER, .run = run_b };
 
 static void what_may_be_left_half_done_is_noted_before(void **state)
 {
-	const struct stage stages[] = { a, announce, b_working, a };
+	const struct stage stages[] = { a, announce, b, a };
 	struct world *world = *state;
 
 	world->attempt.note = keep_note;
@@ -276,7 +273,7 @@ static void what_may_be_left_half_done_is_noted_before(void **state)
 
 static void what_cannot_be_noted_does_not_begin(void **state)
 {
-	const struct stage stages[] = { announce, b_working };
+	const struct stage stages[] = { announce, b };
 	struct world *world = *state;
 
 	world->attempt.note = refuse_note;
@@ -290,12 +287,12 @@ static void what_cannot_be_noted_does_not_begin(void **state)
 
 static void notes_are_kept_by_who_wants_them(void **state)
 {
-	const struct stage stages[] = { announce, b_mounting };
+	const struct stage stages[] = { announce, b };
 	struct world *world = *state;
 
 	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
 	run_until_ended(world);
-	assert_string_equal(world->log, "announce@worker b@mount ");
+	assert_string_equal(world->log, "announce@worker b@worker ");
 }
 
 static void no_stages_is_over_at_once(void **state)
@@ -311,7 +308,7 @@ static void no_stages_is_over_at_once(void **state)
 
 static void a_failure_ends_the_list(void **state)
 {
-	const struct stage stages[] = { a, failing, b_mounting };
+	const struct stage stages[] = { a, failing, b };
 	struct world *world = *state;
 
 	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
@@ -327,7 +324,7 @@ static void a_failure_ends_the_list(void **state)
 static void a_failure_without_words_gets_some(void **state)
 {
 	const struct stage stages[] = {
-		{ .name = "mute", .place = STAGE_MOUNT_THREAD, .run = run_fail_silently }
+		{ .name = "mute", .place = STAGE_WORKER, .run = run_fail_silently }
 	};
 	struct world *world = *state;
 
@@ -413,7 +410,7 @@ static void a_later_call_that_cannot_begin_ends_it(void **state)
 
 static void cancellation_ends_between_stages(void **state)
 {
-	const struct stage stages[] = { held, b_mounting };
+	const struct stage stages[] = { held, b };
 	struct world *world = *state;
 
 	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
@@ -461,7 +458,7 @@ static void a_stage_that_stops_itself_leaves_doubt(void **state)
 
 static void teardowns_are_never_cancelled(void **state)
 {
-	const struct stage stages[] = { held, b_mounting };
+	const struct stage stages[] = { held, b };
 	struct world *world = *state;
 
 	world->attempt.is_cancellable = false;
@@ -470,7 +467,7 @@ static void teardowns_are_never_cancelled(void **state)
 	(void) sem_post(&world->go);
 	run_until_ended(world);
 	assert_int_equal(world->attempt.result, 0);
-	assert_string_equal(world->log, "held@worker b@mount ");
+	assert_string_equal(world->log, "held@worker b@worker ");
 }
 
 /* Not even by a long stage that looks at the flag itself. */
@@ -491,15 +488,31 @@ static void a_teardown_never_sees_a_cancellation(void **state)
 
 static void a_closed_pool_ends_it_without_a_run(void **state)
 {
-	const struct stage stages[] = { held, b_mounting };
+	const struct stage stages[] = { call, b };
 	struct world *world = *state;
 
 	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
-	world->pools.mount_thread = worker_pool_free(world->pools.mount_thread);
-	(void) sem_post(&world->go);
+	world->pools.workers = worker_pool_free(world->pools.workers);
+	world->finish(world->token, STAGE_NEXT);
 	run_until_ended(world);
 	assert_int_equal(world->attempt.result, -ECANCELED);
 	assert_int_equal(world->report.error_class, ERROR_UNCERTAIN);
+	assert_string_equal(world->log, "call@loop ");
+}
+
+/* Such as the bind of a source whose look-up hung until podvold had closed everything. */
+static void what_was_given_up_begins_no_further_stage(void **state)
+{
+	const struct stage stages[] = { held, b };
+	struct world *world = *state;
+
+	world->attempt.is_cancellable = false; /* a teardown neither */
+	assert_true(begin(world, stages, ARRAY_SIZE(stages)));
+	assert_int_equal(sem_wait(&world->began), 0);
+	assert_false(attempt_give_up(&world->attempt));
+	(void) sem_post(&world->go);
+	run_until_ended(world);
+	assert_int_equal(world->attempt.result, -ECANCELED);
 	assert_string_equal(world->log, "held@worker ");
 }
 
@@ -516,12 +529,12 @@ static void one_list_comes_before_the_other(void **state)
 	static const struct stage done = { .name = "done",
 					   .place = STAGE_WORKER,
 					   .run = run_mounted_already };
-	const struct stage first[] = { done, a }, stages[] = { b_mounting, a };
+	const struct stage first[] = { done, a }, stages[] = { b, a };
 	struct world *world = *state;
 
 	assert_true(begin_after(world, first, stages, ARRAY_SIZE(stages)));
 	run_until_ended(world);
-	assert_string_equal(world->log, "mounted@worker b@mount a@worker ");
+	assert_string_equal(world->log, "mounted@worker b@worker a@worker ");
 	assert_int_equal(world->attempt.result, 0);
 	assert_true(world->attempt.touched);
 	assert_string_equal(attempt_stage_name(&world->attempt), "a");
@@ -530,7 +543,7 @@ static void one_list_comes_before_the_other(void **state)
 /* What failed before the list has touched nothing of what the list is about. */
 static void a_failure_of_the_first_list_touches_nothing(void **state)
 {
-	const struct stage first[] = { a, failing }, stages[] = { b_mounting };
+	const struct stage first[] = { a, failing }, stages[] = { b };
 	struct world *world = *state;
 
 	assert_true(begin_after(world, first, stages, ARRAY_SIZE(stages)));
@@ -580,6 +593,7 @@ int main(void)
 		WORLD(a_failure_of_the_first_list_touches_nothing),
 		WORLD(a_first_list_may_be_all),
 		WORLD(a_closed_pool_ends_it_without_a_run),
+		WORLD(what_was_given_up_begins_no_further_stage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

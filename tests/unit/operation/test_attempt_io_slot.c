@@ -87,8 +87,6 @@ static int set_up(void **state)
 	assert_int_equal(worker_return_new(world.event, 0, &world.to_loop), 0);
 	assert_int_equal(worker_pool_new("worker", world.to_loop, &limits, &world.pools.workers),
 			 0);
-	assert_int_equal(
-		worker_pool_new("mount", world.to_loop, &limits, &world.pools.mount_thread), 0);
 	assert_int_equal(worker_pool_new("walker", world.to_loop, &limits, &world.pools.walkers),
 			 0);
 	assert_int_equal(io_slots_new(&world.pools.io_slots), 0);
@@ -103,7 +101,6 @@ static int tear_down(void **state)
 	struct world *world = *state;
 
 	(void) worker_pool_free(world->pools.workers);
-	(void) worker_pool_free(world->pools.mount_thread);
 	(void) worker_pool_free(world->pools.walkers);
 	(void) worker_return_free(world->to_loop);
 	(void) io_slots_free(world->pools.io_slots);

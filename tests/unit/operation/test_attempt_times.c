@@ -52,7 +52,7 @@ static int start_fail(void *data, struct stage_report *report,
 }
 
 static const struct stage quick = { .name = "quick", .place = STAGE_WORKER, .run = run_next };
-static const struct stage slow = { .name = "slow", .place = STAGE_MOUNT_THREAD, .run = run_long };
+static const struct stage slow = { .name = "slow", .place = STAGE_WORKER, .run = run_long };
 static const struct stage failing = { .name = "failing", .place = STAGE_WORKER, .run = run_fail };
 static const struct stage call = { .name = "call", .place = STAGE_LOOP, .start = start_fail };
 
@@ -73,8 +73,6 @@ static int set_up(void **state)
 	assert_true(sd_event_new(&world->event) >= 0);
 	assert_int_equal(worker_return_new(world->event, 0, &world->to_loop), 0);
 	assert_int_equal(worker_pool_new("test-worker", world->to_loop, &one, &pools->workers), 0);
-	assert_int_equal(worker_pool_new("test-mount", world->to_loop, &one, &pools->mount_thread),
-			 0);
 	world->attempt.ended = on_ended;
 	world->attempt.report = &world->report;
 	*state = world;
@@ -86,7 +84,6 @@ static int tear_down(void **state)
 	struct world *world = *state;
 
 	(void) worker_pool_free(world->attempt.pools.workers);
-	(void) worker_pool_free(world->attempt.pools.mount_thread);
 	(void) worker_return_free(world->to_loop);
 	sd_event_unref(world->event);
 	free(world);

@@ -109,7 +109,7 @@ static void test_set_up_tells_which_mount_it_is(void **state)
 	ran = set_up();
 	assert_int_equal(ran.result, -ESTALE);
 	assert_int_equal(ran.report.error_class, ERROR_UNCERTAIN);
-	assert_string_equal(ran.last_stage, "check the bind");
+	assert_string_equal(ran.last_stage, "bind the source");
 	assert_non_null(
 		strstr(ran.report.failure.text, "was unmounted by another process as soon as"));
 	assert_non_null(strstr(fake_mount.diary, "bind_at(0)\nplace_facts(pv1)\n"));
