@@ -22,7 +22,6 @@
 #include "object/object.h"
 #include "plugins/stage.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 /* What a plugin may know of the node. Owned by the agent, constant while it runs; any thread. */
@@ -94,8 +93,7 @@ struct volume_request {
 	bool staged_nothing; /* the last stage ended well, and found no device */
 	/* Set-ups: it may be there; a failure must not take away what a teardown needs to know. */
 	bool keeps_traces;
-	/* Set for set-ups. Look up only what references() names: no remount follows when another
-	 * object changes. */
+	/* For set-ups: to look up what references() names alone, as nothing else is followed. */
 	const struct object_finder *objects;
 };
 
@@ -136,6 +134,8 @@ enum volume_trait {
 	VOLUME_REMOVES_FILES = 1 << 2,
 	/* A set-up leaves a mount and, but for a group or a size, nothing else to be repeated. */
 	VOLUME_IS_ITS_MOUNT = 1 << 3,
+	/* A stage mounts a device and reports its path, or reports none and mounts nothing. */
+	VOLUME_STAGES_DEVICE = 1 << 4,
 };
 
 struct volume_plugin {

@@ -387,6 +387,8 @@ static struct unstage_target target_of(const struct step *step)
 		return (struct unstage_target){ 0 };
 	if (have->block)
 		return (struct unstage_target){ .device_path = or_null(have->device_path) };
+	if (have->staged_nothing && have->plugin && have->plugin->traits & VOLUME_STAGES_DEVICE)
+		return (struct unstage_target){ 0 };
 	return (struct unstage_target){ .mount_point = or_null(have->device_mount_path) };
 }
 

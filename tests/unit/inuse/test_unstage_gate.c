@@ -205,6 +205,23 @@ static void test_what_is_not_mounted_is_not_searched_for(void **state)
 	assert_true(unstage_gate_passes(world->gate, &world->step));
 }
 
+/* Where a stage reports the device that it mounts. What others stage, they may not name. */
+static void test_where_nothing_was_staged_nothing_is_searched_for(void **state)
+{
+	static const struct volume_plugin local = { .name = "x", .traits = VOLUME_STAGES_DEVICE },
+					  other = { .name = "y" };
+	struct world *world = *state;
+
+	world->volume.plugin = &local;
+	world->volume.staged_nothing = true;
+	assert_true(unstage_gate_passes(world->gate, &world->step));
+	world->volume.staged_nothing = false;
+	assert_false(unstage_gate_passes(world->gate, &world->step));
+	world->volume.staged_nothing = true;
+	world->volume.plugin = &other;
+	assert_false(unstage_gate_passes(world->gate, &world->step));
+}
+
 static void test_one_search_for_all_of_a_turn(void **state)
 {
 	struct world *world = *state;
@@ -401,6 +418,7 @@ int main(void)
 		GATE_TEST(test_only_what_takes_a_device_waits),
 		GATE_TEST(test_passes_once_when_nobody_has_it),
 		GATE_TEST(test_what_is_not_mounted_is_not_searched_for),
+		GATE_TEST(test_where_nothing_was_staged_nothing_is_searched_for),
 		GATE_TEST(test_one_search_for_all_of_a_turn),
 		GATE_TEST(test_one_search_for_all_directories),
 		GATE_TEST(test_only_directories_that_are_removed_are_searched_for),
