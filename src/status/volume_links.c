@@ -28,9 +28,9 @@ enum { POD_KEY_ROOM = 512 };
  * when it has the same path mounted. */
 struct linked {
 	size_t pod_key_length;
-	bool is_made;        /* false: from before the start, may be missing */
-	bool has_more;       /* then: of several */
-	char *seen;          /* then: the name of the one that is there; NULL: none, or several */
+	bool is_made; /* false: from before the start, may be missing */
+	bool has_any;
+	char *name;          /* of the only link; NULL: there are none, or several */
 	UT_hash_handle hh;   /* by key */
 	const char *pod_uid; /* behind the key */
 	char key[];          /* "namespace/name path" */
@@ -59,20 +59,26 @@ static void forget(struct volume_links *links, struct linked *linked)
 {
 	if (linked->hh.tbl)
 		HASH_DEL(links->table, linked);
-	free(linked->seen);
+	free(linked->name);
 	free(linked);
 }
 
-static int remember(struct volume_links *links, const struct actual_pod *pod, bool is_made)
+/* NULL: no memory. */
+static struct linked *remember(struct volume_links *links, const struct actual_pod *pod,
+			       bool is_made)
 {
-	struct linked *linked = find(links, pod->pod_key, pod->path);
+	struct linked *linked, *before = find(links, pod->pod_key, pod->path);
 	size_t name = strlen(pod->pod_key), path = strlen(pod->path), uid = strlen(pod->pod_uid);
 
-	if (linked)
-		forget(links, linked);
 	linked = calloc(1, sizeof(*linked) + name + 1 + path + 1 + uid + 1);
+	if (linked && before) {
+		linked->has_any = before->has_any;
+		linked->name = TAKE_PTR(before->name);
+	}
+	if (before)
+		forget(links, before);
 	if (!linked)
-		return -ENOMEM;
+		return NULL;
 	linked->is_made = is_made;
 	linked->pod_key_length = name;
 	memcpy(linked->key, pod->pod_key, name);
@@ -81,9 +87,18 @@ static int remember(struct volume_links *links, const struct actual_pod *pod, bo
 	linked->pod_uid = memcpy(linked->key + name + 1 + path + 1, pod->pod_uid, uid);
 	HASH_ADD(hh, links->table, key, name + 1 + path, linked);
 	if (linked->hh.tbl)
-		return 0;
+		return linked;
 	forget(links, linked);
-	return -ENOMEM;
+	return NULL;
+}
+
+static void add_name(struct linked *linked, const char *name)
+{
+	if (linked->name && strcmp(linked->name, name) == 0)
+		return;
+	free(linked->name);
+	linked->name = linked->has_any ? NULL : strdup(name);
+	linked->has_any = true;
 }
 
 /* The two parts of "namespace/name", in @text. False: it is known from disk alone. */
@@ -107,10 +122,12 @@ static void remove_links(struct volume_links *links, struct linked *linked)
 	struct link_name name;
 	char text[POD_KEY_ROOM];
 
-	if (split(linked->key, linked->pod_key_length, text, &name) &&
-	    name_links_remove(links->fd, &name, linked->key + linked->pod_key_length + 1,
-			      &failure) < 0)
-		log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	if (split(linked->key, linked->pod_key_length, text, &name)) {
+		name.volume = linked->name;
+		if (name_links_remove(links->fd, &name, linked->key + linked->pod_key_length + 1,
+				      &failure) < 0)
+			log_message(LOG_WARNING, "ignoring: %s", failure.text);
+	}
 	forget(links, linked);
 }
 
@@ -121,12 +138,14 @@ static void make_links(struct volume_links *links, const char *unique_name,
 	const struct desired_pod *want = volume ? desired_find_pod(volume, pod->pod_uid) : NULL;
 	size_t count = want ? want->outer_name_count : 1;
 	struct failure failure = { .error = 0 };
+	struct linked *linked;
 	struct link_name name;
 	char text[POD_KEY_ROOM];
 
 	if (!split(pod->pod_key, strlen(pod->pod_key), text, &name))
 		return;
-	if (remember(links, pod, true) < 0) { /* what is not known would never be removed */
+	linked = remember(links, pod, true);
+	if (!linked) { /* what is not known would never be removed */
 		log_message(LOG_WARNING, "ignoring: out of memory for links by name");
 		return;
 	}
@@ -134,6 +153,8 @@ static void make_links(struct volume_links *links, const char *unique_name,
 		name.volume = want ? want->outer_names[i] : pod->outer_name;
 		if (name_link_make(links->fd, &name, pod->path, &failure) < 0)
 			log_message(LOG_WARNING, "ignoring: %s", failure.text);
+		else
+			add_name(linked, name.volume);
 	}
 }
 
@@ -186,8 +207,8 @@ static bool is_complete(const struct volume_links *links, const struct linked *l
 	const struct desired_volume *volume = desired_find(links->desired, unique_name);
 	const struct desired_pod *want = volume ? desired_find_pod(volume, linked->pod_uid) : NULL;
 
-	return linked->seen && want && want->outer_name_count == 1 &&
-	       strcmp(linked->seen, want->outer_names[0]) == 0;
+	return linked->name && want && want->outer_name_count == 1 &&
+	       strcmp(linked->name, want->outer_names[0]) == 0;
 }
 
 /* Made here alone: a pod whose teardown runs is still mounted in the table. */
@@ -213,13 +234,6 @@ void volume_links_ended(void *userdata, const struct operation_ended *ended)
 
 /* ---- at start ---- */
 
-static void see(struct linked *linked, const char *name)
-{
-	free(linked->seen);
-	linked->seen = linked->has_more ? NULL : strdup(name);
-	linked->has_more = true;
-}
-
 static bool is_known(void *links, const struct link_name *name, const char *target)
 {
 	char pod_key[POD_KEY_ROOM];
@@ -228,7 +242,7 @@ static bool is_known(void *links, const struct link_name *name, const char *targ
 	(void) snprintf(pod_key, sizeof(pod_key), "%s/%s", name->name_space, name->pod);
 	linked = find(links, pod_key, target);
 	if (linked)
-		see(linked, name->volume);
+		add_name(linked, name->volume);
 	return linked != NULL;
 }
 
@@ -241,8 +255,9 @@ static int remember_mounted(struct volume_links *links)
 
 	for (volume = actual_first(links->actual); volume && r >= 0; volume = volume->hh.next)
 		for (pod = volume->pods; pod && r >= 0; pod = pod->hh.next)
-			if (pod->path && pod->was_mounted && pod->left == UNFINISHED_NOTHING)
-				r = remember(links, pod, false);
+			if (pod->path && pod->was_mounted && pod->left == UNFINISHED_NOTHING &&
+			    !remember(links, pod, false))
+				r = -ENOMEM;
 	return r;
 }
 

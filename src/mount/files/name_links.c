@@ -92,9 +92,11 @@ static int replace(int fd, const char *name, const char *target, struct failure 
 		return 0;
 	if (unlinkat(fd, BEING_MADE, 0) < 0 && errno != ENOENT)
 		return failed(reterr, -errno, "link by name: cannot remove '" BEING_MADE "'");
-	if (symlinkat(target, fd, BEING_MADE) < 0 || renameat(fd, BEING_MADE, fd, name) < 0)
-		return failed(reterr, -errno, "link by name: cannot create '%s'", name);
-	return 0;
+	if (symlinkat(target, fd, BEING_MADE) == 0 && renameat(fd, BEING_MADE, fd, name) == 0)
+		return 0;
+	r = failed(reterr, -errno, "link by name: cannot create '%s'", name);
+	(void) unlinkat(fd, BEING_MADE, 0);
+	return r;
 }
 
 int name_link_make(int fd, const struct link_name *name, const char *target, struct failure *reterr)
@@ -125,7 +127,7 @@ int name_link_make(int fd, const struct link_name *name, const char *target, str
 struct pruning {
 	name_link_keep_fn *keep;
 	void *userdata;
-	const char *names[LEVELS];
+	const char *names[LEVELS]; /* where it is; the last: the only link to look at, or NULL */
 	struct failure *reterr;
 	int result; /* the first failure */
 };
@@ -164,7 +166,12 @@ static void prune_directory(struct pruning *pruning, int fd, const char *name, u
 		return;
 	}
 	pruning->names[level] = name;
-	prune_level(pruning, below, level + 1);
+	if (pruning->names[LEVELS - 1]) {
+		prune_link(pruning, below, pruning->names[LEVELS - 1]);
+		(void) close(below);
+	} else {
+		prune_level(pruning, below, level + 1);
+	}
 	if (unlinkat(fd, name, AT_REMOVEDIR) < 0 && errno != ENOTEMPTY && errno != ENOENT)
 		note(pruning, -errno, name);
 }
@@ -215,7 +222,7 @@ int name_links_remove(int fd, const struct link_name *name, const char *target,
 	cleanup_free char *copy = strdup(target);
 	struct pruning pruning = { .keep = leads_elsewhere,
 				   .userdata = copy,
-				   .names = { name->name_space, name->pod },
+				   .names = { name->name_space, name->pod, name->volume },
 				   .reterr = reterr };
 	cleanup_close int name_space = -EBADF;
 

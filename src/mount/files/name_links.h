@@ -32,8 +32,8 @@ int name_links_open(const char *run_dir, struct failure *reterr);
 int name_link_make(int fd, const struct link_name *name, const char *target,
 		   struct failure *reterr);
 
-/* Removes every link of a pod that leads to @target; name->volume is not read. Directories that
- * become empty go, too. Return: 0, also when there is none; else as the calls. */
+/* Removes a link that leads to @target; without name->volume every one of the pod that does.
+ * Directories that become empty go, too. Return: 0, also when there is none; else as the calls. */
 int name_links_remove(int fd, const struct link_name *name, const char *target,
 		      struct failure *reterr);
 
