@@ -261,7 +261,7 @@ struct device_unmounter {
 	const struct plugin_host *host;
 	bool staged_nothing; /* known: any mount at its place is another's */
 	char *staging_path;  /* relative; NULL: the recorded path is not a staging path */
-	char device[PATH_MAX];
+	char *device;        /* recorded, or what is staged; "" none */
 	struct place staging;
 };
 
@@ -272,6 +272,7 @@ static void device_unmounter_free(void *data)
 	if (!unmounter)
 		return;
 	free(unmounter->staging_path);
+	free(unmounter->device);
 	place_done(&unmounter->staging);
 	free(unmounter);
 }
@@ -294,18 +295,18 @@ static int note_reference(const struct mount_entry *entry, void *userdata)
 			    entry->mount_point);
 }
 
-struct source_search {
-	const char *mount_point;
-	char *ret;
-	size_t size;
-};
-
 static int note_source(const struct mount_entry *entry, void *userdata)
 {
-	struct source_search *search = userdata;
+	struct device_unmounter *unmounter = userdata;
+	char *device;
 
-	if (strcmp(entry->mount_point, search->mount_point) == 0)
-		(void) snprintf(search->ret, search->size, "%s", entry->source);
+	if (strcmp(entry->mount_point, unmounter->staging.path) != 0)
+		return 0;
+	device = strdup(entry->source);
+	if (!device)
+		return -ENOMEM;
+	free(unmounter->device);
+	unmounter->device = device;
 	return 0;
 }
 
@@ -390,10 +391,10 @@ static int check_references(void *data, struct stage_report *report)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (unmounter->device[0] == '\0') {
-		struct source_search search = { unmounter->staging.path, unmounter->device,
-						sizeof(unmounter->device) };
-
-		(void) mount_table_walk(host->mount_table, note_source, &search);
+		r = mount_table_walk(host->mount_table, note_source, unmounter);
+		if (r < 0)
+			return failed(&report->failure, r, "cannot find the device of '%s'",
+				      unmounter->staging.path);
 		/* Its number may be another's as soon as it went. */
 		if (loop_device_goes_by_itself(unmounter->device))
 			unmounter->device[0] = '\0';
@@ -457,11 +458,11 @@ int local_new_device_unmounter(const struct volume_request *request, struct stag
 	unmounter->host = request->host;
 	unmounter->staging = PLACE_EMPTY;
 	unmounter->staged_nothing = request->staged_nothing;
-	if (request->device_path)
-		(void) snprintf(unmounter->device, sizeof(unmounter->device), "%s",
-				request->device_path);
+	unmounter->device = strdup(request->device_path ?: "");
 	*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), unmounter, device_unmounter_free };
-	r = find_staging_path(request, &unmounter->staging_path, reterr);
+	r = unmounter->device
+		    ? find_staging_path(request, &unmounter->staging_path, reterr)
+		    : failed(reterr, -ENOMEM, "cannot unmount volume '%s'", request->volume_name);
 	if (r < 0)
 		stage_list_done(ret);
 	return r;

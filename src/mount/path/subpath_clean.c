@@ -131,7 +131,8 @@ static void clean_container(struct level *volume, char *name)
 	note_error(volume, remove_directory(&place, &failure), &failure);
 }
 
-/* Everything below "volume-subpaths/<volume>", then that itself. */
+/* Everything below "volume-subpaths/<volume>", then that itself. Return: 1 there is not even a
+ * "volume-subpaths". */
 static int clean_volume(int root_fd, const char *root_path, const char *relative,
 			struct failure *reterr)
 {
@@ -141,6 +142,8 @@ static int clean_volume(int root_fd, const char *root_path, const char *relative
 	struct level volume = { .reterr = reterr };
 	int r = place_open(root_fd, root_path, relative, &place, &failure);
 
+	if (r == -ENOENT)
+		return 1;
 	if (r >= 0)
 		r = fd = open_beneath(place.parent_fd, place.name,
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW, PATH_NO_SYMLINKS,
@@ -169,6 +172,8 @@ int subpath_clean(int root_fd, const char *root_path, const char *pod_uid, const
 	if (!relative)
 		return failed(reterr, -ENOMEM, "cannot clean the sub-paths of '%s'", volume_name);
 	r = clean_volume(root_fd, root_path, relative, reterr);
+	if (r > 0) /* only the pod's directory may be left */
+		relative[strlen(relative) - strlen(volume_name) - 1] = '\0';
 	if (r >= 0)
 		r = remove_empty_parents(root_fd, relative, KEPT_LEVELS, reterr);
 	return r;
