@@ -33,6 +33,7 @@ unsigned int __wrap_http_client_call_count(const struct http_client *client);
 void __wrap_http_client_drop_connections(struct http_client *client);
 int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
 int __real_sd_event_source_set_time(sd_event_source *source, uint64_t usec);
+int __wrap_sd_event_source_set_time_relative(sd_event_source *source, uint64_t usec);
 int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, clockid_t clock,
 				      uint64_t usec, uint64_t accuracy,
 				      sd_event_time_handler_t callback, void *userdata);
@@ -75,6 +76,11 @@ int __wrap_sd_event_source_set_time(sd_event_source *source, uint64_t usec)
 {
 	world.due_usec = usec;
 	return __real_sd_event_source_set_time(source, 0);
+}
+
+int __wrap_sd_event_source_set_time_relative(sd_event_source *source, uint64_t usec)
+{
+	return __wrap_sd_event_source_set_time(source, world.clock_usec + usec);
 }
 
 int __wrap_sd_event_add_time_relative(sd_event *event, sd_event_source **ret, clockid_t clock,
