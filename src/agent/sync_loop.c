@@ -269,17 +269,23 @@ static bool confirm(struct agent *agent, const struct step *step)
 }
 
 /* Steps whose key is busy or backs off are dropped here; they are proposed again when that is over.
- * A tear-down cancels a set-up in its way: no longer wanted. */
-static void drop_refused(struct agent *agent, uint64_t now)
+ * A tear-down cancels a set-up in its way: no longer wanted. Returns true when a step was
+ * confirmed: the next one of its volume is due at once. */
+static bool drop_refused(struct agent *agent, uint64_t now)
 {
 	size_t kept = 0;
+	bool any = false;
 
 	for (size_t i = 0; i < agent->plan.count; i++) {
 		struct step *step = &agent->plan.steps[i];
 		int r = operation_may_start(agent->operations, step, now);
 
-		if (r == 0 && (!observers_may_start(agent, step) || confirm(agent, step)))
+		if (r == 0 && !observers_may_start(agent, step))
 			continue;
+		if (r == 0 && confirm(agent, step)) {
+			any = true;
+			continue;
+		}
 		if (r == 0)
 			step->manner = stuck_policy_manner(&agent->holds, step, now);
 		if (r == 0)
@@ -289,6 +295,7 @@ static void drop_refused(struct agent *agent, uint64_t now)
 	}
 	agent->plan.count = kept;
 	unstage_gate_search(agent->holds.gate);
+	return any;
 }
 
 /* Returns false when nothing may start: the ledger does not know what is about to happen. */
@@ -324,13 +331,13 @@ static void start_step(struct agent *agent, const struct step *step, uint64_t no
 		observers_started(agent, step);
 }
 
-/* Forgetting comes last: other steps of this plan may borrow from the entries that go. */
-static void start_plan(struct agent *agent)
+/* Forgetting comes last: other steps of this plan may borrow from the entries that go. Returns true
+ * when a step was confirmed. */
+static bool start_plan(struct agent *agent)
 {
 	uint64_t now = monotonic_usec();
-	bool noted;
+	bool confirmed = drop_refused(agent, now), noted;
 
-	drop_refused(agent, now);
 	noted = note_plan(agent);
 	for (size_t i = 0; i < agent->plan.count; i++) {
 		const struct step *step = &agent->plan.steps[i];
@@ -345,6 +352,7 @@ static void start_plan(struct agent *agent)
 	for (size_t i = 0; i < agent->plan.count; i++)
 		if (agent->plan.steps[i].kind == STEP_FORGET)
 			forget(agent, &agent->plan.steps[i]);
+	return confirmed;
 }
 
 void agent_on_retry(void *userdata, const char *unique_name)
@@ -416,13 +424,15 @@ void agent_check_drained(struct agent *agent)
 int agent_on_turn(sd_event_source *source, void *userdata)
 {
 	struct agent *agent = userdata;
-	bool all_taken = take_changes(agent);
+	bool all_taken = take_changes(agent), confirmed;
 
 	make_plan(agent, all_taken);
-	start_plan(agent);
+	confirmed = start_plan(agent);
 	volumes_in_use_settle(agent->controllers.volumes_in_use, may_unmount(agent, all_taken));
 	busy_watch_search(agent->holds.users);
-	pod_conditions_settle(agent->views.pods);
+	/* A start confirms a volume in two turns: what is known after the first lasts no longer. */
+	if (!confirmed)
+		pod_conditions_settle(agent->views.pods);
 	if (all_taken) {
 		foreign_volumes_settled(agent->foreign_volumes);
 		takeover_settled(agent->takeover);

@@ -97,8 +97,7 @@ struct users_below;
 struct mount_root {
 	int fd, directory_fd; /* O_PATH, inside its mount; and the directory below that */
 	struct lock_holder *lock;
-	char *path;      /* absolute, resolved once at start */
-	bool self_bound; /* it is bound onto itself, by this process or by one before it */
+	char *path; /* absolute, resolved once at start */
 };
 
 /**

@@ -68,7 +68,8 @@ static char *resolved_path(int fd)
 /* What the mount table says about a directory. */
 struct root_mounts {
 	const char *path;
-	bool itself, self_bound, below;
+	bool self_bound; /* onto itself, by this process or by one before it */
+	bool below;
 	dev_t device;
 	char *file_system_path; /* where the directory is in its file system, seen from above */
 };
@@ -82,7 +83,6 @@ static int check_entry(const struct mount_entry *entry, void *userdata)
 	if (path_is_below(entry->mount_point, mounts->path)) {
 		mounts->below = true;
 	} else if (strcmp(entry->mount_point, mounts->path) == 0) {
-		mounts->itself = true;
 		mounts->self_bound = mounts->file_system_path && entry->device == mounts->device &&
 				     strcmp(entry->root, mounts->file_system_path) == 0;
 	} else if (path_is_below(mounts->path, entry->mount_point)) {
@@ -117,6 +117,17 @@ static int check_mounts(const char *path, struct root_mounts *ret, struct failur
 	return result;
 }
 
+/* Asked at each start: the whole table is read only before it is bound. */
+static int is_mount(const char *path, struct failure *reterr)
+{
+	cleanup_close int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct mount_facts facts;
+	int r = fd < 0 ? failed(reterr, -errno, "cannot open root directory '%s'", path)
+		       : fd_facts(fd, &facts, reterr);
+
+	return r < 0 ? r : facts.is_mount_root;
+}
+
 /* Bind it onto itself unless it is a mount already or would hide mounts below. */
 static int bind_root(struct mount_root *root, struct failure *reterr)
 {
@@ -125,14 +136,13 @@ static int bind_root(struct mount_root *root, struct failure *reterr)
 	static const struct mount_attributes shared = { .propagation = MS_SHARED,
 							.own_group = true };
 	struct root_mounts mounts;
-	int result = check_mounts(root->path, &mounts, reterr);
+	int result = is_mount(root->path, reterr);
 
+	if (result != 0)
+		return result < 0 ? result : 0;
+	result = check_mounts(root->path, &mounts, reterr);
 	if (result < 0)
 		return result;
-	if (mounts.itself) {
-		root->self_bound = mounts.self_bound;
-		return 0;
-	}
 	if (mounts.below) {
 		log_message(LOG_NOTICE,
 			    "something is mounted below '%s' already: it is used as it is, not "
@@ -147,7 +157,6 @@ static int bind_root(struct mount_root *root, struct failure *reterr)
 				    "no right to mount: podvold needs CAP_SYS_ADMIN");
 	if (result < 0)
 		return failure_prefix(reterr, "root directory '%s'", root->path);
-	root->self_bound = true;
 	return 0;
 }
 
@@ -204,7 +213,6 @@ void mount_root_done(struct mount_root *root)
 	root->directory_fd = close_keep_errno(root->directory_fd);
 	free(root->path);
 	root->path = NULL;
-	root->self_bound = false;
 }
 
 /* The root directory as a name under its parent, for the unmount. */
@@ -253,9 +261,7 @@ static int unmount_root(struct mount_root *root, const struct place *place, stru
 		root->directory_fd = close_keep_errno(root->directory_fd);
 	}
 	result = unmount_place(place, 0, reterr);
-	if (result == 0)
-		root->self_bound = false;
-	else
+	if (result < 0)
 		reterr = NULL; /* the first failure is the one that matters */
 
 	if (relock) {
@@ -276,10 +282,8 @@ int mount_root_undo(struct mount_root *root, struct failure *reterr)
 	int result;
 
 	assert(root && root->path);
-	if (!root->self_bound)
-		return 0;
 	result = check_mounts(root->path, &mounts, reterr);
-	if (result < 0)
+	if (result < 0 || !mounts.self_bound)
 		return result;
 	if (mounts.below)
 		return failed_plain(reterr, -EBUSY,
