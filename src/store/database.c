@@ -259,14 +259,26 @@ static void read_row(sqlite3_stmt *statement, struct database_row *ret)
 	ret->json_length = (size_t) sqlite3_column_bytes(statement, 3);
 }
 
+/* By the index, which finds what is written again or removed, and which the walk does not read. */
+static int check_count(struct database *database, int64_t count, struct failure *reterr)
+{
+	int64_t indexed = 0;
+	int r = query_int(database,
+			  "SELECT count(*) FROM objects INDEXED BY sqlite_autoindex_objects_1",
+			  &indexed, reterr);
+
+	return r == 0 && indexed != count ? database_failed(database, SQLITE_CORRUPT, reterr) : r;
+}
+
 static int load_rows(struct database *database, sqlite3_stmt *statement,
 		     int (*visit)(const struct database_row *row, void *userdata), void *userdata,
 		     struct failure *reterr)
 {
 	struct database_row row;
+	int64_t count = 0;
 	int result, r = 0;
 
-	while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
+	for (; (result = sqlite3_step(statement)) == SQLITE_ROW; count++) {
 		read_row(statement, &row);
 		if (!row.kind || !row.name_space || !row.name)
 			return failed(reterr, -ENOMEM, "cannot load the store");
@@ -274,7 +286,8 @@ static int load_rows(struct database *database, sqlite3_stmt *statement,
 		if (r != 0)
 			return r;
 	}
-	return result == SQLITE_DONE ? 0 : database_failed(database, result, reterr);
+	return result == SQLITE_DONE ? check_count(database, count, reterr)
+				     : database_failed(database, result, reterr);
 }
 
 int database_load(struct database *database,

@@ -53,7 +53,7 @@ struct database_row {
  * @visit: a value other than 0 ends the walk and is returned
  * @ret_resource_version: the newest committed one
  *
- * Return: 0, what @visit returned, or as database_open().
+ * Return: 0, what @visit returned, or as database_open(): also when the index has another count.
  */
 int database_load(struct database *database,
 		  int (*visit)(const struct database_row *row, void *userdata), void *userdata,

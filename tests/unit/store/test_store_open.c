@@ -145,6 +145,52 @@ static void damaged_pages_are_refused(void **state)
 	assert_refused(world, -EUCLEAN, "damaged");
 }
 
+enum { PAGE_BYTES = 4096 };
+
+/* Where the index is, which is one page. */
+static off_t index_of(const char *path)
+{
+	sqlite3_stmt *statement;
+	sqlite3 *connection;
+	off_t page;
+
+	assert_int_equal(sqlite3_open(path, &connection), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(connection,
+					    "SELECT rootpage FROM sqlite_schema WHERE "
+					    "name='sqlite_autoindex_objects_1'",
+					    -1, &statement, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	page = sqlite3_column_int64(statement, 0) - 1;
+	assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+	assert_int_equal(sqlite3_close(connection), SQLITE_OK);
+	return page * PAGE_BYTES;
+}
+
+/* No row is read by it; but what it does not find could not be removed. */
+static void damaged_index_is_refused(void **state)
+{
+	struct store_world *world = *state;
+	cleanup_object const struct object *first = make_volume("a", "a");
+	cleanup_object const struct object *second = make_volume("b", "b");
+	cleanup_free char *before = NULL;
+	char junk[PAGE_BYTES] = "";
+	size_t length;
+	off_t at;
+
+	assert_int_equal(world_create(world, first), 0);
+	close_store(world);
+	at = index_of(path_of(world));
+	before = read_file(path_of(world), &length);
+	store_world_reopen(world);
+	assert_int_equal(world_create(world, second), 0);
+	close_store(world);
+	overwrite(path_of(world), at, before + at, PAGE_BYTES); /* has the first alone */
+	assert_refused(world, -EUCLEAN, "damaged");
+	overwrite(path_of(world), at, junk, sizeof(junk));
+	assert_refused(world, -EUCLEAN, "damaged");
+}
+
 static void store_in_use_is_refused(void **state)
 {
 	struct store_world *world = *state;
@@ -235,6 +281,7 @@ int main(void)
 		TEST(database_of_somebody_else_is_refused),
 		TEST(newer_store_is_refused),
 		TEST(damaged_pages_are_refused),
+		TEST(damaged_index_is_refused),
 		TEST(store_in_use_is_refused),
 		TEST(absent_directory_is_refused),
 		TEST(empty_file_becomes_a_store),
