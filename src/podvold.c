@@ -17,6 +17,7 @@
 #include "config.h"
 #include "controller/controller.h"
 #include "object/json/json.h"
+#include "object/kinds/root_ca.h"
 #include "privileges.h"
 #include "reload.h"
 
@@ -178,7 +179,10 @@ static void publish_root_certificate(sd_event *event, struct agent *agent,
 								 .store = agent_store(agent) } };
 	struct failure why = { .error = 0 };
 	cleanup_free char *certificate = NULL;
-	int r = api_root_certificate(config->state_dir, config->node_name, &certificate, &why);
+	const struct object *published =
+		store_get(agent_store(agent), KIND_CONFIG_MAP, "default", ROOT_CA_CONFIG_MAP);
+	int r = api_root_certificate(config->state_dir, config->node_name, published, &certificate,
+				     &why);
 
 	options.certificate = certificate;
 	if (r == 0 && root_ca_publisher_new(&options, ret) < 0)

@@ -135,15 +135,17 @@ struct api_credentials *api_credentials_free(struct api_credentials *credentials
 
 /**
  * api_root_certificate - the certificate of this node's authority, which is made when there is none
- * @ret: PEM without the key; the caller's
+ * @published: the ConfigMap that has it; NULL: there is none
+ * @ret:       PEM without the key; the caller's
  *
- * The one that signs the server certificate of TLS, also where TLS is not served: then whether it
- * is valid is not checked. Blocks on the disk (start-up only).
+ * The one that signs the server certificate of TLS, also where TLS is not served. What is published
+ * already was checked before: GnuTLS is needed for another one only. Blocks on the disk (start-up
+ * only).
  *
  * Return: 0, else as api_credentials_new().
  */
-int api_root_certificate(const char *state_dir, const char *node_name, char **ret,
-			 struct failure *reterr);
+int api_root_certificate(const char *state_dir, const char *node_name,
+			 const struct object *published, char **ret, struct failure *reterr);
 
 /* Limits of one request; the manual's table of limits is made from these. */
 enum {

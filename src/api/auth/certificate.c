@@ -245,24 +245,22 @@ int authority_load(int directory_fd, const char *node_name, time_t now, struct a
 	return r;
 }
 
-int authority_read_certificate(int directory_fd, char **ret, struct failure *reterr)
+char *authority_read_certificate(int directory_fd)
 {
 	static const char begin[] = "-----BEGIN CERTIFICATE-----\n",
 			  end[] = "-----END CERTIFICATE-----\n";
-	char *text = NULL;
-	int r = secret_file_read(directory_fd, AUTHORITY_FILE, &text, reterr);
-	const char *from = r < 0 ? NULL : strstr(text, begin);
-	const char *to = from ? strstr(from, end) : NULL;
+	char *text = NULL, *certificate = NULL;
+	const char *from, *to;
 
-	assert(directory_fd >= 0 && ret);
-	if (r >= 0 && !to)
-		r = failed_plain(reterr, -EINVAL, "'" AUTHORITY_FILE "' holds no certificate");
-	if (r >= 0) {
-		*ret = strndup(from, (size_t) (to - from) + strlen(end));
-		r = *ret ? 0 : failed(reterr, -ENOMEM, "cannot read the certificate authority");
-	}
+	assert(directory_fd >= 0);
+	if (secret_file_read(directory_fd, AUTHORITY_FILE, &text, NULL) < 0)
+		return NULL;
+	from = strstr(text, begin);
+	to = from ? strstr(from, end) : NULL;
+	if (to)
+		certificate = strndup(from, (size_t) (to - from) + strlen(end));
 	(void) secret_text_free(text);
-	return r;
+	return certificate;
 }
 
 const char *authority_certificate(const struct authority *authority)

@@ -52,15 +52,9 @@ struct server_certificate {
  */
 int authority_load(int directory_fd, const char *node_name, time_t now, struct authority **ret,
 		   struct failure *reterr);
-/**
- * authority_read_certificate - the certificate alone, as it stands in the file
- * @ret: PEM; the caller's
- *
- * Without GnuTLS: whether it is valid, and the key's, is checked where it signs.
- *
- * Return: 0; -EINVAL there is none in the file; -ENOMEM; else as secret_file_read().
- */
-int authority_read_certificate(int directory_fd, char **ret, struct failure *reterr);
+/* The certificate alone, as it stands in the file: without GnuTLS, so that it is to be compared and
+ * no more. Return: PEM, the caller's; NULL: it cannot be read, or is written in another form. */
+char *authority_read_certificate(int directory_fd);
 /* @authority may be NULL. Return: NULL. */
 struct authority *authority_free(struct authority *authority);
 /* Its certificate as PEM, without the key; as long as the authority. */

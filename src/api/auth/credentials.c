@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/secret_file.h"
+#include "object/kinds/root_ca.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -152,19 +153,22 @@ static int load(struct api_credentials *credentials, const struct api_credential
 	return r;
 }
 
-int api_root_certificate(const char *state_dir, const char *node_name, char **ret,
-			 struct failure *reterr)
+int api_root_certificate(const char *state_dir, const char *node_name,
+			 const struct object *published, char **ret, struct failure *reterr)
 {
 	cleanup_close int directory_fd = secret_directory_open(state_dir, reterr);
 	struct authority *authority = NULL;
+	cleanup_free char *text = NULL;
 	int r;
 
 	assert(ret);
 	if (directory_fd < 0)
 		return directory_fd;
-	r = authority_read_certificate(directory_fd, ret, reterr);
-	if (r != -ENOENT)
-		return r;
+	text = published ? authority_read_certificate(directory_fd) : NULL;
+	if (text && root_ca_has(published, text)) {
+		*ret = TAKE_PTR(text);
+		return 0;
+	}
 	r = authority_load(directory_fd, node_name, (time_t) (realtime_usec() / USEC_PER_SEC),
 			   &authority, reterr);
 	if (r < 0)

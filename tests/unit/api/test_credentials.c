@@ -10,6 +10,8 @@
 #include "api/http/listen.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/secret_file.h"
+#include "object/kinds/root_ca.h"
 
 #include <fcntl.h>
 #include <gnutls/x509.h>
@@ -253,9 +255,9 @@ static void test_something_else_is_there(void **state)
 	write_file(fixture, "ca.pem", "nonsense\n", 0600);
 	assert_refused(fixture, -EINVAL, "'ca.pem' cannot be read");
 	assert_int_equal(
-		api_root_certificate(fixture->directory, "node", &certificate, &fixture->why),
+		api_root_certificate(fixture->directory, "node", NULL, &certificate, &fixture->why),
 		-EINVAL);
-	assert_string_equal(fixture->why.text, "'ca.pem' holds no certificate");
+	assert_non_null(strstr(fixture->why.text, "'ca.pem' cannot be read"));
 	assert_int_equal(unlink(in(fixture, "ca.pem")), 0);
 	assert_int_equal(mkdir(in(fixture, "ca.pem"), 0700), 0);
 	assert_refused(fixture, -EINVAL, "'ca.pem' is not a file of 1 to");
@@ -271,14 +273,10 @@ static void test_an_authority_that_is_none(void **state)
 {
 	struct fixture *fixture = *state;
 	struct authority *authority = NULL;
-	cleanup_free char *text = NULL;
 	cleanup_close int directory_fd = open(fixture->directory, O_DIRECTORY | O_CLOEXEC);
 	time_t now = (time_t) (realtime_usec() / USEC_PER_SEC);
 
-	assert_int_equal(authority_read_certificate(directory_fd, &text, &fixture->why), -ENOENT);
 	assert_int_equal(authority_load(directory_fd, "node", now, &authority, &fixture->why), 0);
-	assert_int_equal(authority_read_certificate(directory_fd, &text, &fixture->why), 0);
-	assert_string_equal(text, authority_certificate(authority)); /* without the key */
 	authority = authority_free(authority);
 	/* It lasts for decades, and then says so. */
 	assert_int_equal(authority_load(directory_fd, "node", now + (time_t) 70 * 365 * DAY,
@@ -290,6 +288,40 @@ static void test_an_authority_that_is_none(void **state)
 			 -EKEYEXPIRED);
 	assert_non_null(strstr(fixture->why.text, "has expired: move it away"));
 	assert_null(authority);
+}
+
+static void assert_root(struct fixture *fixture, const struct object *published, const char *wanted)
+{
+	cleanup_free char *certificate = NULL;
+
+	assert_int_equal(api_root_certificate(fixture->directory, "node", published, &certificate,
+					      &fixture->why),
+			 0);
+	assert_string_equal(certificate, wanted);
+}
+
+/* That the key is missing shows whether it was checked. */
+static void test_a_published_certificate(void **state)
+{
+	struct fixture *fixture = *state;
+	cleanup_object const struct object *same = NULL, *other = NULL;
+	cleanup_close int directory_fd = open(fixture->directory, O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *certificate = NULL, *whole = NULL, *none = NULL;
+
+	assert_int_equal(
+		api_root_certificate(fixture->directory, "node", NULL, &certificate, &fixture->why),
+		0);
+	assert_int_equal(root_ca_new("default", certificate, &same, NULL), 0);
+	assert_int_equal(root_ca_new("default", "another", &other, NULL), 0);
+	assert_int_equal(secret_file_read(directory_fd, "ca.pem", &whole, NULL), 0);
+	whole[strlen(whole) - 1] = '\0'; /* another form of the same */
+	write_file(fixture, "ca.pem", whole, 0600);
+	assert_root(fixture, same, certificate);
+	write_file(fixture, "ca.pem", certificate, 0600);
+	assert_root(fixture, same, certificate);
+	assert_int_equal(
+		api_root_certificate(fixture->directory, "node", other, &none, &fixture->why),
+		-EINVAL);
 }
 
 /* ---- the token ---- */
@@ -440,6 +472,7 @@ int main(void)
 		FIXTURE(test_others_can_read_or_write),
 		FIXTURE(test_something_else_is_there),
 		FIXTURE(test_an_authority_that_is_none),
+		FIXTURE(test_a_published_certificate),
 		FIXTURE(test_a_token_of_the_operator),
 		FIXTURE(test_who_has_the_token),
 		FIXTURE(test_whom_it_is_for),
