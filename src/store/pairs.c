@@ -44,9 +44,11 @@ static void take_before(struct group *group, struct admitted *member, char *befo
 	member->unbound = before;
 }
 
+/* Of claims that name one volume the last that came gets it, as in the binder's list of who is due:
+ * of a manifest, whose last document is created first, the first one. */
 void group_bind_pairs(struct group *group)
 {
-	for (size_t i = 0; i < group->count; i++) {
+	for (size_t i = group->count; i-- > 0;) {
 		struct admitted *claim = &group->members[i], *volume = NULL;
 		char *before[2] = { NULL, NULL };
 
