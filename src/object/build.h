@@ -30,11 +30,9 @@ int object_stamped(const struct object *from, struct object_stamp *stamp, const 
 		   struct failure *reterr);
 
 /* For edit_new.c, of an object that nothing has read yet: another text in the place of the present
- * one, with its places in @printed and as many bytes as that says. Takes @json. Return: 0, and what
- * the text was, to be freed; -ENOMEM. */
+ * one, which is freed, with its places in @printed and as many bytes as that says. Takes @json. */
 struct printed;
-int object_put_text(const struct object *object, char *json, const struct printed *printed,
-		    char **ret_before);
+void object_put_text(const struct object *object, char *json, const struct printed *printed);
 /* What is decoded of a binding, from a tree that has at least its members. Return: 0; -ENOMEM,
  * nothing has changed. */
 int object_decode_binding(const struct object *object, const struct cJSON *tree);

@@ -175,22 +175,29 @@ static bool has_lost(const struct cJSON *tree)
 	       json_is_lost(json_get(tree, "spec"));
 }
 
+static char *copy_text(const char *text, size_t length)
+{
+	char *copy = malloc(length + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
 static int put_binding(const struct object *object, const struct printed *printed,
 		       const struct cJSON *tree, char **ret_before)
 {
-	cleanup_free char *json = malloc(printed->text.used + 1);
-	int r;
+	cleanup_free char *json = copy_text(printed->text.bytes, printed->text.used);
+	cleanup_free char *before = copy_text(object->json, object->json_length);
+	int r = json && before ? object_decode_binding(object, tree) : -ENOMEM;
 
-	if (!json)
-		return -ENOMEM;
-	memcpy(json, printed->text.bytes, printed->text.used);
-	json[printed->text.used] = '\0';
-	r = object_decode_binding(object, tree);
-	if (r == 0)
-		r = object_put_text(object, json, printed, ret_before);
-	if (r == 0)
-		(void) TAKE_PTR(json);
-	return r;
+	if (r < 0)
+		return r;
+	object_put_text(object, TAKE_PTR(json), printed);
+	*ret_before = TAKE_PTR(before);
+	return 0;
 }
 
 int object_edit_new(const struct object *object, int (*edit)(struct cJSON *tree, void *userdata),
@@ -227,7 +234,6 @@ void object_restore_new(const struct object *object, char *before)
 	struct object was = *object;
 	struct part parts[PARTS];
 	struct printed printed;
-	char *after;
 
 	was.json = before;
 	was.json_length = strlen(before);
@@ -240,6 +246,5 @@ void object_restore_new(const struct object *object, char *before)
 	printed.text.used = was.json_length;
 	printed.metadata = was.metadata;
 	printed.spec = was.spec;
-	if (object_put_text(object, before, &printed, &after) == 0)
-		free(after);
+	object_put_text(object, before, &printed);
 }

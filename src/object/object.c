@@ -372,22 +372,16 @@ static void put_text(struct shared_object *shared, char *json, const struct prin
 {
 	struct object *object = &shared->object;
 
+	free(shared->apart);
 	object->json = shared->apart = json;
 	object->json_length = printed->text.used;
 	object->metadata = printed->metadata;
 	object->spec = printed->spec;
 }
 
-int object_put_text(const struct object *object, char *json, const struct printed *printed,
-		    char **ret_before)
+void object_put_text(const struct object *object, char *json, const struct printed *printed)
 {
-	struct shared_object *own = shared(object);
-
-	*ret_before = own->apart ? own->apart : strdup(object->json);
-	if (!*ret_before)
-		return -ENOMEM;
-	put_text(own, json, printed);
-	return 0;
+	put_text(shared(object), json, printed);
 }
 
 int object_decode_binding(const struct object *object, const struct cJSON *tree)
@@ -410,7 +404,6 @@ static int put_stamped(struct shared_object *shared, const struct printed *print
 		return failed(reterr, -ENOMEM, "cannot keep an object");
 	memcpy(json, text->bytes, text->used);
 	json[text->used] = '\0';
-	free(shared->apart);
 	put_text(shared, json, printed);
 	shared->is_handed_over = shared->is_creatable = false;
 	json_free(object->tree);
