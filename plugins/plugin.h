@@ -90,7 +90,7 @@ struct volume_request {
 	const struct object *pod, *claim; /* claim: NULL for volumes without */
 	const char *pod_uid;
 	const char *device_path, *device_mount_path; /* as recorded; "" unknown */
-	bool staged_nothing; /* the last stage ended well, and found no device */
+	bool staged_nothing;                         /* stages ended well, and found no device */
 	/* Set-ups: it may be there; a failure must not take away what a teardown needs to know. */
 	bool keeps_traces;
 	/* For set-ups: to look up what references() names alone, as nothing else is followed. */

@@ -300,8 +300,7 @@ static int ensure_entry(struct actual *actual, const struct actual_entry *entry)
  * says no more than none at all. */
 int actual_begin(struct actual *actual, const struct actual_entry *entry)
 {
-	assert(actual && entry && entry->unique_name);
-	assert(entry->plugin);
+	assert(actual && entry && entry->unique_name && entry->plugin);
 
 	if (ensure_entry(actual, entry) < 0)
 		return -ENOMEM;
@@ -373,7 +372,8 @@ static bool was_ended_early(const struct step_result *result)
 
 static void apply_stage(struct actual_volume *volume, const struct step_result *result)
 {
-	volume->staged_nothing = result->error == 0 && !*(result->device_path ?: "");
+	volume->staged_nothing = (volume->staged_nothing || volume->device_state == MOUNT_ABSENT) &&
+				 result->error == 0 && !*(result->device_path ?: "");
 	if (result->error < 0) {
 		set_device_state(volume,
 				 state_after_error(volume->device_state, result->error_class,

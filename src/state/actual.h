@@ -59,8 +59,8 @@ struct actual_volume {
 	bool device_from_rebuild;    /* a failed stage must not turn it absent */
 	bool device_may_be_left;     /* as for pods */
 	enum unfinished device_left; /* as for pods */
-	bool staged_nothing;         /* the last stage ended well, and found no device */
-	char *device_path;           /* overwritten only with non-empty values */
+	bool staged_nothing; /* no stage that ended well found a device; none is left from before */
+	char *device_path;   /* overwritten only with non-empty values */
 	char *device_mount_path;
 	uint64_t device_mount_id;                                       /* 0 unknown */
 	uint64_t device_mount_mark, device_served, device_begun_served; /* as for pods */

@@ -406,6 +406,28 @@ static void test_device_row_after_its_pods_keeps_them(void **state)
 	assert_int_equal(HASH_COUNT(volume_of(world)->pods), 1);
 }
 
+/* The device that was staged once is still there, whatever the source is now. */
+static void test_a_directory_where_a_device_was_staged(void **state)
+{
+	struct world *world = *state;
+
+	rebuild_entry(world);
+	assert_false(volume_of(world)->staged_nothing);
+	apply(world, STEP_STAGE, 0, ERROR_FINAL);
+	assert_int_equal(volume_of(world)->device_state, MOUNT_DONE);
+	assert_false(volume_of(world)->staged_nothing);
+}
+
+static void test_a_directory_from_the_beginning(void **state)
+{
+	struct world *world = *state;
+
+	bring(world, STEP_STAGE, MOUNT_DONE);
+	assert_true(volume_of(world)->staged_nothing);
+	apply(world, STEP_STAGE, 0, ERROR_FINAL);
+	assert_true(volume_of(world)->staged_nothing);
+}
+
 /* case 363 */
 static void test_index_counts_a_pod_over_all_its_volumes(void **state)
 {
@@ -506,6 +528,8 @@ int main(void)
 		WITH_WORLD(test_doubt_makes_mounted_uncertain),
 		WITH_WORLD(test_begin_keeps_states_and_completes_texts),
 		WITH_WORLD(test_device_row_after_its_pods_keeps_them),
+		WITH_WORLD(test_a_directory_where_a_device_was_staged),
+		WITH_WORLD(test_a_directory_from_the_beginning),
 		WITH_WORLD(test_index_counts_a_pod_over_all_its_volumes),
 		WITH_WORLD(test_states_have_names),
 		WITH_WORLD(test_ten_thousand_volumes_are_linear),
