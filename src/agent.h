@@ -75,8 +75,8 @@ struct health_check {
 	struct failure why;    /* error 0: it is well */
 };
 
-/* Whether every source delivered all it has (ready), no operation is stuck and not all worker
- * threads hang (ok). Calls @check for each; cost: the operations under way. */
+/* Whether every source delivered all it has (ready), no operation is stuck and not all threads of
+ * set-ups or of teardowns hang (ok). Calls @check for each; cost: the operations under way. */
 void agent_check_health(struct agent *agent,
 			void (*check)(void *userdata, const struct health_check *check),
 			void *userdata);

@@ -441,6 +441,7 @@ int worker_pool_new(const char *name, struct worker_return *to_loop,
 	pool->to_loop = to_loop;
 	pool->limits = *limits;
 	pool->last = &pool->first;
+	pool->counts.name = pool->name;
 	pool->counts.threads_max = limits->threads_max;
 
 	/* None of these can fail on Linux for these attributes. */

@@ -96,6 +96,7 @@ void worker_pool_report(struct worker_pool *pool, struct worker_job *job);
 
 /* How many jobs wait, run and are set aside; any thread. */
 struct worker_counts {
+	const char *name; /* of the pool, and as long as that is there */
 	unsigned int queued, running, set_aside, threads;
 	unsigned int threads_max;
 	bool all_hang; /* every thread there may be is set aside, and jobs wait */

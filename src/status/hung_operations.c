@@ -87,13 +87,14 @@ void hung_threads_report(void *userdata, const struct worker_counts *counts)
 {
 	if (counts->all_hang)
 		log_message(LOG_ERR,
-			    "all %u worker threads hang (worker-threads-max): everything else "
-			    "waits until one comes back, %u jobs now",
-			    counts->threads_max, counts->queued);
+			    "all %u %s threads hang (worker-threads-max): what needs one waits "
+			    "until one comes back, %u jobs now",
+			    counts->threads_max, counts->name, counts->queued);
 	else
 		log_message(LOG_NOTICE,
-			    "a worker thread came back: what waited goes on; %u of %u still hang",
-			    counts->set_aside, counts->threads_max);
+			    "one of the %s threads came back: what waited goes on; %u of %u "
+			    "still hang",
+			    counts->name, counts->set_aside, counts->threads_max);
 }
 
 void threads_explain_hang(struct worker_pool *pool, struct failure *ret)
@@ -102,8 +103,8 @@ void threads_explain_hang(struct worker_pool *pool, struct failure *ret)
 
 	worker_pool_count(pool, &counts);
 	if (counts.all_hang)
-		(void) failed_plain(ret, -EBUSY, "all %u worker threads hang, and %u jobs wait",
-				    counts.threads_max, counts.queued);
+		(void) failed_plain(ret, -EBUSY, "all %u %s threads hang, and %u jobs wait",
+				    counts.threads_max, counts.name, counts.queued);
 }
 
 void threads_view_add(struct cJSON *items, const char *name, struct worker_pool *pool)

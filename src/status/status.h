@@ -120,7 +120,7 @@ void metrics_print_databases(FILE *file, const struct store *store, const char *
 /* An operation takes long: the journal, and an event of its pod or PersistentVolume. */
 void hung_operations_report(const struct reporter *reporter, const struct operation_view *view);
 
-/* All worker threads hang, or no longer; of worker_pool_on_hang(). @userdata is not used. */
+/* All threads of a pool hang, or no longer; of worker_pool_on_hang(). @userdata is not used. */
 void hung_threads_report(void *userdata, const struct worker_counts *counts);
 /* Why a pool does nothing more, when all of its threads hang; else @ret is not written. */
 void threads_explain_hang(struct worker_pool *pool, struct failure *ret);
