@@ -12,36 +12,16 @@
 #include <cmocka.h>
 
 #include "tests/unit/store/store_world.h"
+#include "tests/unit/store/failing_commit.h"
 
 #include "base/cleanup.h"
 #include "controller/controller.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
-#include "store/database.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum { WRITES = 2 };
-
-static atomic_int next_error;
-static atomic_uint commits;
-
-int __real_database_commit(struct database *database, const struct database_write *writes,
-			   size_t count, uint64_t resource_version, struct failure *reterr);
-int __wrap_database_commit(struct database *database, const struct database_write *writes,
-			   size_t count, uint64_t resource_version, struct failure *reterr);
-
-int __wrap_database_commit(struct database *database, const struct database_write *writes,
-			   size_t count, uint64_t resource_version, struct failure *reterr)
-{
-	int error = atomic_exchange(&next_error, 0);
-
-	atomic_fetch_add(&commits, 1);
-	if (error < 0)
-		return failed(reterr, error, "the store");
-	return __real_database_commit(database, writes, count, resource_version, reterr);
-}
 
 struct world {
 	struct store_world store;

@@ -50,14 +50,14 @@ static void on_done(void *userdata, const struct csi_reply *reply)
 	assert_null(reply->status.reply);
 }
 
-static struct csi_call *stage(struct ended *ended)
+static struct csi_call *ask(enum csi_method method, const ProtobufCMessage *message,
+			    struct ended *ended)
 {
-	Csi__V1__NodeStageVolumeRequest message = CSI__V1__NODE_STAGE_VOLUME_REQUEST__INIT;
 	const struct csi_call_request request = {
 		.driver = "csi.example.com",
 		.socket_path = world.path,
-		.method = CSI_NODE_STAGE_VOLUME,
-		.message = &message.base,
+		.method = method,
+		.message = message,
 		.timeout_usec = 600 * USEC_PER_SEC,
 		.about = "v1",
 		.done = on_done,
@@ -66,9 +66,18 @@ static struct csi_call *stage(struct ended *ended)
 	struct failure failure = { 0 };
 	struct csi_call *call;
 
-	message.volume_id = "vol";
 	if (csi_call_start(world.event, call_log, &request, &call, &failure) < 0)
 		fail_msg("%s", failure.text);
+	return call;
+}
+
+static struct csi_call *stage(struct ended *ended)
+{
+	Csi__V1__NodeStageVolumeRequest message = CSI__V1__NODE_STAGE_VOLUME_REQUEST__INIT;
+	struct csi_call *call;
+
+	message.volume_id = "vol";
+	call = ask(CSI_NODE_STAGE_VOLUME, &message.base, ended);
 	/* Packed by now: what it was made of may go. */
 	message.volume_id = NULL;
 	return call;
@@ -178,27 +187,6 @@ static void test_cancel(void **state)
 	assert_false(last_call().entry.running);
 	assert_null(csi_call_cancel(NULL));
 	assert_int_equal(ended.done, 0);
-}
-
-static struct csi_call *ask(enum csi_method method, const ProtobufCMessage *message,
-			    struct ended *ended)
-{
-	const struct csi_call_request request = {
-		.driver = "csi.example.com",
-		.socket_path = world.path,
-		.method = method,
-		.message = message,
-		.timeout_usec = 600 * USEC_PER_SEC,
-		.about = "v1",
-		.done = on_done,
-		.userdata = ended,
-	};
-	struct failure failure = { 0 };
-	struct csi_call *call;
-
-	if (csi_call_start(world.event, call_log, &request, &call, &failure) < 0)
-		fail_msg("%s", failure.text);
-	return call;
 }
 
 static struct csi_call *ask_capabilities(struct ended *ended)
