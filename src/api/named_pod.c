@@ -2,7 +2,7 @@
 /*
  * named_pod - the pod that a path below podvol/v1/pods means; see named_pod.h
  *
- * Changes nothing; which refusal an error of holds, mounts and waits becomes is said here.
+ * Changes nothing. One table maps errors of holds, mounts and waits to refusals.
  */
 #include "api/named_pod.h"
 

@@ -331,9 +331,8 @@ static int on_timer(sd_event_source *source, uint64_t now, void *userdata)
 {
 	struct mount_wait *wait = userdata;
 
-	if (now < wait->deadline_usec) {
+	if (now < wait->deadline_usec)
 		timer_set(wait->timer, wait->deadline_usec);
-	}
 	check_wait(wait);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_path - see cli.h: read and evaluated in one pass, the body of a range once per match
+ * json_path - see get.h: read and evaluated in one pass, the body of a range once per match
  */
 #include "cli/get.h"
 
