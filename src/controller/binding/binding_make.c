@@ -60,6 +60,7 @@ static int write_claim_status(struct cJSON *tree, const struct make *make)
 					     NULL };
 	static const char *const in_claim[] = { "accessModes", "capacity",
 						"currentVolumeAttributesClassName" };
+	static_assert(ARRAY_SIZE(taken) == ARRAY_SIZE(in_claim) + 1, "two names of each");
 	struct cJSON *status = json_ensure_object(tree, "status");
 	cleanup_json struct cJSON *spec = NULL;
 	int r = object_copy_members(make->step->volume->object, "spec", taken, &spec);
