@@ -2,16 +2,20 @@
 /*
  * bench_api - what the node's API costs: requests, lists, watches, memory, at ten thousand pods
  *
+ *   bench_api [--quick]
+ *
  * The real daemon over its unix socket, beside the same library that serves a constant body of the
- * same size: the same client, in turns, in the same run. Only the ratios mean something on another
- * machine. The pods are another node's, so that nothing is mounted. Wants root; works in a mount
- * namespace and a directory of its own.
+ * same size, which is the floor: the same client, in turns, in the same run. Only the ratios mean
+ * something on another machine. Names with "synced" have a commit of SQLite in the floor, too;
+ * those with "together" are of eight connections, for each request. The pods are another node's, so
+ * that nothing is mounted. Wants root; works in a mount namespace and a directory of its own.
  *
  * Client and servers share one processor. Where they may use several, the kernel wakes one server
  * on the client's and the other on an idle one, as it likes and for the whole run, and waking an
  * idle processor of a virtual machine takes longer than all that either server does.
  */
 #include "bench/bench_api.h"
+#include "bench/sample.h"
 
 #include "base/cleanup.h"
 
@@ -35,7 +39,8 @@ enum {
 	TURNS = 5,
 	TOGETHER = 8, /* connections of the measurement of requests per second */
 	PATH_BYTES = 256,
-	SAMPLES_MAX = 8192,
+	BESIDE_SAMPLES = 1000, /* gets beside long answers */
+	OUTPUT_BYTES = 1 << 20,
 };
 
 /* Nothing is there that it selects, until a pod is made so. */
@@ -99,6 +104,12 @@ static int connect_waiting(const char *path)
 	api_bench_fail("no server answers on '%s'", path);
 }
 
+static void close_all(const int *fds, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		(void) close(fds[i]);
+}
+
 /* ---- requests ---- */
 
 /* Makes request number @index of a measurement; fills what it points to. */
@@ -155,53 +166,14 @@ static void make_patch(struct client_request *request, unsigned int index)
 
 /* ---- measuring ---- */
 
-struct figures {
-	double p50_usec, p99_usec, most_usec, per_second;
-};
-
-struct samples {
-	double usec[SAMPLES_MAX];
-	size_t count;
-	double together_usec; /* of all requests of several connections */
-	size_t together;
-};
-
-static struct samples ours, theirs, commits;
-
-static int compare(const void *a, const void *b)
-{
-	double difference = *(const double *) a - *(const double *) b;
-
-	return (difference > 0) - (difference < 0);
-}
-
-static void add_sample(struct samples *samples, double usec)
-{
-	if (samples->count < SAMPLES_MAX)
-		samples->usec[samples->count++] = usec;
-}
-
-static struct figures figures_of(struct samples *samples)
-{
-	struct figures figures = { 0 };
-
-	qsort(samples->usec, samples->count, sizeof(double), compare);
-	figures.p50_usec = samples->usec[samples->count / 2];
-	figures.p99_usec = samples->usec[samples->count * 99 / 100];
-	figures.most_usec = samples->usec[samples->count - 1];
-	if (samples->together > 0)
-		figures.per_second = (double) samples->together * 1e6 / samples->together_usec;
-	return figures;
-}
-
-static size_t one(int fd, const struct client_request *request, struct samples *samples)
+static size_t one(int fd, const struct client_request *request, double *ret_usec)
 {
 	double begun = client_now_usec();
 	size_t bytes;
 
 	client_send(fd, request);
 	bytes = client_receive(fd, NULL);
-	add_sample(samples, client_now_usec() - begun);
+	*ret_usec = client_now_usec() - begun;
 	return bytes;
 }
 
@@ -214,9 +186,10 @@ static void make_constant(struct client_request *request, size_t bytes)
 	request->path = path;
 }
 
-/* As many requests at once as there are connections, again and again. */
-static void together(const int fds[TOGETHER], struct samples *samples, make_request *make,
-		     unsigned int first, unsigned int count, size_t constant_bytes)
+/* Return: microseconds of a request, of as many at once as there are connections, again and again.
+ */
+static double together(const int fds[TOGETHER], make_request *make, unsigned int first,
+		       unsigned int count, size_t constant_bytes)
 {
 	double begun = client_now_usec();
 
@@ -231,26 +204,17 @@ static void together(const int fds[TOGETHER], struct samples *samples, make_requ
 		}
 		for (unsigned int j = 0; j < TOGETHER; j++)
 			(void) client_receive(fds[j], NULL);
-		samples->together += TOGETHER;
 	}
-	samples->together_usec += client_now_usec() - begun;
+	return (client_now_usec() - begun) / count;
 }
 
-static void print_row(const char *name, size_t bytes)
+/* A figure's name is made of its request's. */
+static void print_figure(const char *ending, const char *name, double our_usec, double their_usec)
 {
-	struct figures our = figures_of(&ours), their = figures_of(&theirs);
+	char figure[PATH_BYTES];
 
-	(void) printf("%-26s %9zu %9.0f %9.0f %8.0f %9.0f %9.0f %8.0f %7.2f %7.2f", name, bytes,
-		      our.p50_usec, our.p99_usec, our.per_second, their.p50_usec, their.p99_usec,
-		      their.per_second, our.p50_usec / their.p50_usec,
-		      our.p99_usec / their.p99_usec);
-	if (our.per_second > 0)
-		(void) printf(" %7.2f", their.per_second / our.per_second);
-	if (commits.count > 0)
-		(void) printf(" %9.0f %9.2f", figures_of(&commits).p50_usec,
-			      our.p50_usec / (their.p50_usec + figures_of(&commits).p50_usec));
-	(void) putchar('\n');
-	(void) fflush(stdout);
+	(void) snprintf(figure, sizeof(figure), "%s%s", name, ending);
+	print_sample(figure, pod_count, "pods", our_usec, their_usec);
 }
 
 /* What @writes is compared with the constant body and a bare commit, too. */
@@ -259,10 +223,10 @@ static void measure(const char *name, make_request *make, unsigned int count, bo
 	static unsigned int next; /* no two creations of one name */
 	int our_fds[TOGETHER], their_fds[TOGETHER];
 	unsigned int of_turn = count / divisor / TURNS / TOGETHER * TOGETHER;
+	double our_usec, their_usec;
 	size_t bytes = 0;
 
 	of_turn = of_turn < TOGETHER ? TOGETHER : of_turn;
-	ours = theirs = commits = (struct samples){ .count = 0 };
 	for (int i = 0; i < TOGETHER; i++) {
 		our_fds[i] = connect_waiting(podvol_socket);
 		their_fds[i] = connect_waiting(constant_socket);
@@ -272,20 +236,20 @@ static void measure(const char *name, make_request *make, unsigned int count, bo
 
 		for (unsigned int i = 0; i < of_turn; i++, next++) {
 			make(&request, next);
-			bytes = one(our_fds[0], &request, &ours);
+			bytes = one(our_fds[0], &request, &our_usec);
 			make_constant(&request, bytes);
-			(void) one(their_fds[0], &request, &theirs);
+			(void) one(their_fds[0], &request, &their_usec);
+			print_figure("_us", name, our_usec, their_usec);
 			if (writes)
-				add_sample(&commits, bare_commit(commit_path, bytes));
+				print_figure("_synced_us", name, our_usec,
+					     their_usec + bare_commit(commit_path, bytes));
 		}
-		together(our_fds, &ours, make, next, of_turn, 0);
-		together(their_fds, &theirs, make, next, of_turn, bytes);
+		our_usec = together(our_fds, make, next, of_turn, 0);
+		their_usec = together(their_fds, make, next, of_turn, bytes);
+		print_figure("_together_us", name, our_usec, their_usec);
 	}
-	for (int i = 0; i < TOGETHER; i++) {
-		(void) close(our_fds[i]);
-		(void) close(their_fds[i]);
-	}
-	print_row(name, bytes);
+	close_all(our_fds, TOGETHER);
+	close_all(their_fds, TOGETHER);
 }
 
 /* ---- one request beside long answers ---- */
@@ -308,11 +272,23 @@ static pid_t start_lister(const char *path, const struct client_request *request
 	return child;
 }
 
-static size_t get_beside(const char *path, const struct client_request *busy,
-			 struct samples *samples, size_t constant_bytes)
+static size_t list_bytes(void)
+{
+	const struct client_request list = { "GET", "/api/v1/pods", NULL, NULL };
+	int fd = connect_waiting(podvol_socket);
+	size_t bytes;
+
+	client_send(fd, &list);
+	bytes = client_receive(fd, NULL);
+	(void) close(fd);
+	return bytes;
+}
+
+/* Fills @ret_usec for each of @count requests. Return: bytes of an answer. */
+static size_t get_beside(const char *path, const struct client_request *busy, unsigned int count,
+			 size_t constant_bytes, double *ret_usec)
 {
 	pid_t lister = start_lister(path, busy);
-	unsigned int count = 1000 / divisor / TURNS;
 	int fd = connect_waiting(path);
 	size_t bytes = 0;
 
@@ -322,7 +298,7 @@ static size_t get_beside(const char *path, const struct client_request *busy,
 		make_get(&request, i);
 		if (constant_bytes > 0)
 			make_constant(&request, constant_bytes);
-		bytes = one(fd, &request, samples);
+		bytes = one(fd, &request, &ret_usec[i]);
 		(void) poll(NULL, 0, 1);
 	}
 	(void) close(fd);
@@ -331,28 +307,23 @@ static size_t get_beside(const char *path, const struct client_request *busy,
 	return bytes;
 }
 
-static void measure_beside_lists(const char *name, const char *path)
+static void measure_beside_lists(void)
 {
-	struct client_request busy = { "GET", path, NULL, NULL };
-	int fd = connect_waiting(podvol_socket);
-	size_t bytes = 0, list_bytes;
+	const struct client_request busy = { "GET", "/api/v1/pods", NULL, NULL };
+	unsigned int count = BESIDE_SAMPLES / divisor / TURNS;
+	double ours[BESIDE_SAMPLES], theirs[BESIDE_SAMPLES];
+	struct client_request same = busy;
+	char path[PATH_BYTES];
 
-	ours = theirs = commits = (struct samples){ .count = 0 };
-	client_send(fd, &busy);
-	list_bytes = client_receive(fd, NULL);
-	(void) close(fd);
+	(void) snprintf(path, sizeof(path), "/%zu", list_bytes());
+	same.path = path;
 	for (int turn = 0; turn < TURNS; turn++) {
-		struct client_request same = busy;
+		size_t bytes = get_beside(podvol_socket, &busy, count, 0, ours);
 
-		bytes = get_beside(podvol_socket, &busy, &ours, 0);
-		make_constant(&same, list_bytes);
-		same.path = strdup(same.path);
-		(void) get_beside(constant_socket, &same, &theirs, bytes);
-		free((char *) same.path);
+		(void) get_beside(constant_socket, &same, count, bytes, theirs);
+		for (unsigned int i = 0; i < count; i++)
+			print_figure("_us", "get_beside_lists", ours[i], theirs[i]);
 	}
-	print_row(name, bytes);
-	(void) printf("%-26s longest: %.0f us, beside the constant body %.0f us\n", "",
-		      figures_of(&ours).most_usec, figures_of(&theirs).most_usec);
 }
 
 /* ---- watches ---- */
@@ -365,12 +336,6 @@ static void open_watches(int *fds, unsigned int count, const char *path,
 		client_send(fds[i], request);
 		client_receive_head(fds[i]);
 	}
-}
-
-static void close_all(const int *fds, unsigned int count)
-{
-	for (unsigned int i = 0; i < count; i++)
-		(void) close(fds[i]);
 }
 
 /* From the sending of a change until the last watch has its line. */
@@ -439,7 +404,6 @@ static void measure_watches(unsigned int count)
 
 	if (!fds)
 		api_bench_fail("no memory");
-	ours = theirs = commits = (struct samples){ .count = 0 };
 	open_watches(fds, count, podvol_socket, &watch);
 	(void) snprintf(text, sizeof(text), "/watch/%zu", bytes);
 	watch.path = text;
@@ -447,14 +411,16 @@ static void measure_watches(unsigned int count)
 	our_epoll = epoll_of(fds, count);
 	their_epoll = epoll_of(fds + count, count);
 	for (unsigned int i = 0; i < 100 / divisor + 2; i++) {
+		double our_usec, their_usec;
+
 		make_change(&change, "watched", i);
-		add_sample(&ours, change_usec(our_writer, our_epoll, count, &change));
+		our_usec = change_usec(our_writer, our_epoll, count, &change);
 		change.path = "/change";
-		add_sample(&theirs, change_usec(their_writer, their_epoll, count, &change));
-		add_sample(&commits, bare_commit(commit_path, bytes));
+		their_usec = change_usec(their_writer, their_epoll, count, &change);
+		print_sample("watch_us", count, "watches", our_usec, their_usec);
+		print_sample("watch_synced_us", count, "watches", our_usec,
+			     their_usec + bare_commit(commit_path, bytes));
 	}
-	(void) snprintf(text, sizeof(text), "a change, %u watches", count);
-	print_row(text, bytes);
 	make_change(&change, "t3", 0);
 	(void) change_usec(our_writer, our_epoll, count, &change);
 	close_all(fds, 2 * count);
@@ -463,12 +429,6 @@ static void measure_watches(unsigned int count)
 }
 
 /* ---- memory ---- */
-
-static void print_memory(const char *what, double before)
-{
-	(void) printf("memory of %s, with %u of them: %.0f bytes\n", what, watch_count,
-		      (rss_bytes() - before) / watch_count);
-}
 
 /* The watches begin on the connections that were idle before. */
 static void measure_connections(void)
@@ -485,30 +445,31 @@ static void measure_connections(void)
 		client_send(fds[i], &request);
 		(void) client_receive(fds[i], NULL);
 	}
-	print_memory("an idle connection", before);
+	print_sample("connection_bytes", watch_count, "connections",
+		     (rss_bytes() - before) / watch_count, NO_FLOOR);
 	before = rss_bytes();
 	for (unsigned int i = 0; i < watch_count; i++) {
 		client_send(fds[i], &watch);
 		client_receive_head(fds[i]);
 	}
-	print_memory("an idle watch, without its connection", before);
+	print_sample("watch_bytes", watch_count, "watches", (rss_bytes() - before) / watch_count,
+		     NO_FLOOR);
 	close_all(fds, watch_count);
 	free(fds);
 }
 
+/* The floor of an object's memory is its JSON. */
 static void measure_objects(void)
 {
-	const struct client_request all = { "GET", "/api/v1/pods", NULL, NULL };
 	int fd = connect_waiting(podvol_socket);
-	double before = rss_bytes(), begun = client_now_usec(), taken;
+	double before = rss_bytes(), begun = client_now_usec();
 
 	pods_store(fd, pod_count);
-	taken = client_now_usec() - begun;
-	(void) printf("%u pods applied in %.1f s\n", pod_count, taken / 1e6);
-	(void) printf("memory of an object: %.0f bytes", (rss_bytes() - before) / pod_count);
-	client_send(fd, &all);
-	(void) printf(", its JSON %.0f bytes\n", (double) client_receive(fd, NULL) / pod_count);
+	print_sample("apply_pod_us", pod_count, "pods", (client_now_usec() - begun) / pod_count,
+		     NO_FLOOR);
 	(void) close(fd);
+	print_sample("object_bytes", pod_count, "pods", (rss_bytes() - before) / pod_count,
+		     (double) list_bytes() / pod_count);
 }
 
 /* ---- all of it ---- */
@@ -535,31 +496,31 @@ static void clean_up(void)
 	(void) nftw(directory, remove_entry, 64, FTW_PHYS | FTW_DEPTH | FTW_MOUNT);
 }
 
-static void print_head(void)
+/* The server of constant bodies has made the largest one before it is measured. */
+static void warm_up(void)
 {
-	(void) printf("%-26s %9s %9s %9s %8s %9s %9s %8s %7s %7s %7s %9s %9s\n", "", "bytes",
-		      "p50 us", "p99 us", "per s", "c p50", "c p99", "c per s", "p50/c", "p99/c",
-		      "c/per s", "sync p50", "p50/(c+s)");
+	const struct client_request request = { "GET", "/1", NULL, NULL };
+	int fd = connect_waiting(constant_socket);
+
+	client_send(fd, &request);
+	(void) client_receive(fd, NULL);
+	(void) close(fd);
 }
 
 static void measure_all(void)
 {
 	measure_objects();
 	measure_connections();
-	(void) printf("\nus of one connection, requests per second of %d; c: a constant body; "
-		      "s: a bare commit\n",
-		      TOGETHER);
-	print_head();
 	measure("get", make_get, 4000, false);
-	measure("list, limit=500", make_page, 400, false);
-	measure("list, a label", make_selected, 200, false);
-	measure("list, all", make_list, 80, false);
+	measure("page", make_page, 400, false);
+	measure("label", make_selected, 200, false);
+	measure("list", make_list, 80, false);
 	measure("create", make_create, 800, true);
 	measure("patch", make_patch, 800, true);
 	measure_watches(1);
 	measure_watches(watch_count / 10);
 	measure_watches(watch_count);
-	measure_beside_lists("get beside lists", "/api/v1/pods");
+	measure_beside_lists();
 }
 
 int main(int argc, char **argv)
@@ -585,9 +546,11 @@ int main(int argc, char **argv)
 	(void) snprintf(constant_socket, sizeof(constant_socket), "%s/constant.sock", directory);
 	(void) snprintf(commit_path, sizeof(commit_path), "%s/commit.db", directory);
 	(void) atexit(clean_up);
+	(void) setvbuf(stdout, NULL, _IOFBF, OUTPUT_BYTES); /* the reader sleeps meanwhile */
 	client_use_one_processor();
 	constant = constant_server_start(constant_socket);
 	start_daemon("./podvold");
+	warm_up();
 	measure_all();
 	free(body_buffer);
 	return 0;

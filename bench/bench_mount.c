@@ -2,15 +2,17 @@
 /*
  * bench_mount - what mounting volumes costs here, beside the bare system calls of the same run
  *
- *   bench_mount [--quick] [--directory DIR] [--only COUNT | --latency]
+ *   bench_mount [--quick] [--directory DIR] [--count COUNT | --latency]
  *
- * Pods with one local volume each are mounted and taken down by the agent, by the bare calls and,
- * at the largest count, by plain calls in kubelet's layout; turn by turn, so that what disturbs one
- * disturbs all. The table shows medians and ratios. Then the latency from a manifest's rename to
- * its mounted volume. Needs root; everything happens in private mount namespaces and in a temporary
- * directory below DIR, which defaults to /var/tmp and should be on a disk.
+ * Pods with one local volume each are mounted and taken down by the agent, by the bare calls, which
+ * are the floor, and by plain calls in kubelet's layout; turn by turn, so that what disturbs one
+ * disturbs all. With --latency instead: from a manifest's rename to its mounted volume, what
+ * hearing of every mount costs their maker, and how soon others' unmounts are healed. Needs root;
+ * everything happens in private mount namespaces and in a temporary directory below DIR, which
+ * defaults to /var/tmp and should be on a disk.
  */
 #include "bench/bench.h"
+#include "bench/sample.h"
 
 #include "base/cleanup.h"
 
@@ -23,11 +25,10 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 
-enum { RUNS_MAX = 9, SAMPLES_MAX = 300, MOST = 10000 };
+enum { SAMPLES_MAX = 200, SKIPPED = 77 };
 
 static char base_directory[BENCH_PATH_BYTES];
 static pid_t main_process;
@@ -225,138 +226,101 @@ static void measure(const struct measurement *measurement, void *ret, size_t byt
 	remove_tree(place.directory);
 }
 
-/* ---- tables ---- */
+/* ---- what is measured ---- */
 
-static int compare(const void *a, const void *b)
+static void bench_count(unsigned int count)
 {
-	double difference = *(const double *) a - *(const double *) b;
-
-	return (difference > 0) - (difference < 0);
-}
-
-static double median_of(const struct bench_result *results, unsigned int count, size_t member)
-{
-	double values[RUNS_MAX];
-
-	for (unsigned int i = 0; i < count; i++)
-		memcpy(&values[i], (const char *) &results[i] + member, sizeof(values[i]));
-	qsort(values, count, sizeof(values[0]), compare);
-	return values[count / 2];
-}
-
-#define MEDIAN(results, member) median_of(results, runs, offsetof(struct bench_result, member))
-
-static void print_heading(void)
-{
-	struct utsname kernel;
-
-	(void) uname(&kernel);
-	printf("Linux %s, %ld processors; medians, milliseconds; CPU and peak memory of podvol\n",
-	       kernel.release, sysconf(_SC_NPROCESSORS_ONLN));
-	printf("%7s | %9s %9s %6s %9s | %9s %9s %6s | %9s %9s %9s %7s\n", "volumes", "mount",
-	       "bare", "ratio", "plain", "unmount", "bare", "ratio", "CPU", "read", "parse", "MiB");
-}
-
-static void bench_count(unsigned int count, unsigned int runs, bool with_plain)
-{
-	struct bench_result ours[RUNS_MAX], bare[RUNS_MAX], plain[RUNS_MAX] = { 0 };
 	struct measurement agent = { .calls = agent_run, .count = count };
 	struct measurement calls = { .calls = bare_calls, .count = count };
 	struct measurement kubelets = { .calls = plain_calls, .count = count };
+	struct bench_result ours, bare, plain;
 
-	for (unsigned int run = 0; run < runs; run++) {
-		measure(&calls, &bare[run], sizeof(bare[run]));
-		measure(&agent, &ours[run], sizeof(ours[run]));
-		if (with_plain)
-			measure(&kubelets, &plain[run], sizeof(plain[run]));
-	}
-	printf("%7u | %9.2f %9.2f %6.2f ", count, MEDIAN(ours, mount_usec) / 1e3,
-	       MEDIAN(bare, mount_usec) / 1e3, MEDIAN(ours, mount_usec) / MEDIAN(bare, mount_usec));
-	if (with_plain)
-		printf("%9.2f ", MEDIAN(plain, mount_usec) / 1e3);
-	else
-		printf("%9s ", "-");
-	printf("| %9.2f %9.2f %6.2f ", MEDIAN(ours, unmount_usec) / 1e3,
-	       MEDIAN(bare, unmount_usec) / 1e3,
-	       MEDIAN(ours, unmount_usec) / MEDIAN(bare, unmount_usec));
-	printf("| %9.2f %9.2f %9.2f %7.1f\n", MEDIAN(ours, mount_cpu_usec) / 1e3,
-	       MEDIAN(ours, load_usec) / 1e3, MEDIAN(ours, parse_usec) / 1e3,
-	       MEDIAN(ours, peak_kib) / 1024);
+	measure(&calls, &bare, sizeof(bare));
+	measure(&agent, &ours, sizeof(ours));
+	measure(&kubelets, &plain, sizeof(plain));
+	print_sample("mounted_ms", count, "volumes", ours.mount_usec / 1e3, bare.mount_usec / 1e3);
+	print_sample("unmounted_ms", count, "volumes", ours.unmount_usec / 1e3,
+		     bare.unmount_usec / 1e3);
+	print_sample("mounted_plain_ms", count, "volumes", ours.mount_usec / 1e3,
+		     plain.mount_usec / 1e3);
+	print_sample("mounted_cpu_ms", count, "volumes", ours.mount_cpu_usec / 1e3, NO_FLOOR);
+	print_sample("read_ms", count, "volumes", ours.load_usec / 1e3, NO_FLOOR);
+	print_sample("parsed_ms", count, "volumes", ours.parse_usec / 1e3, NO_FLOOR);
+	print_sample("peak_mib", count, "volumes", ours.peak_kib / 1024, NO_FLOOR);
 	(void) fflush(stdout);
 }
 
-/* Return: the median, in microseconds. */
-static double bench_latency(const char *name, const struct latency_plan *plan)
+/* @floor: the latencies beside which these stand; NULL: none */
+static void bench_latency(const char *name, const struct latency_plan *plan, const double *floor,
+			  double ret_usec[SAMPLES_MAX])
 {
-	double samples[SAMPLES_MAX];
 	struct measurement measurement = { .latency = plan,
 					   .count = plan->mounted + plan->samples };
 
-	measure(&measurement, samples, plan->samples * sizeof(samples[0]));
-	qsort(samples, plan->samples, sizeof(samples[0]), compare);
-	printf("%-44s p50 %7.2f ms   p99 %7.2f ms   worst %7.2f ms\n", name,
-	       samples[plan->samples / 2] / 1e3, samples[plan->samples * 99 / 100] / 1e3,
-	       samples[plan->samples - 1] / 1e3);
-	(void) fflush(stdout);
-	return samples[plan->samples / 2];
+	measure(&measurement, ret_usec, plan->samples * sizeof(ret_usec[0]));
+	for (unsigned int i = 0; i < plan->samples; i++)
+		print_sample(name, plan->mounted, "volumes", ret_usec[i] / 1e3,
+			     floor ? floor[i] / 1e3 : NO_FLOOR);
 }
 
-/* What hearing of every mount costs their maker, and how soon others' unmounts are healed.
- */
-static void bench_drift(unsigned int samples, unsigned int runs)
+static void bench_latencies(unsigned int samples)
 {
-	struct bench_result hearing[RUNS_MAX], deaf[RUNS_MAX];
+	double found[SAMPLES_MAX], bare[SAMPLES_MAX];
+
+	bench_latency("bound_pod_ms", &(struct latency_plan){ LATENCY_POD, 0, samples }, NULL,
+		      found);
+	bench_latency("bound_pod_ms", &(struct latency_plan){ LATENCY_POD, 800, samples }, NULL,
+		      found);
+	bench_latency("pod_ms", &(struct latency_plan){ LATENCY_ALL, 0, samples }, NULL, found);
+	bench_latency("bare_ms", &(struct latency_plan){ LATENCY_BARE, 1000, samples }, NULL, bare);
+	bench_latency("remounted_ms", &(struct latency_plan){ LATENCY_MENDED, 1000, samples }, bare,
+		      found);
+	bench_latency("set_back_ms", &(struct latency_plan){ LATENCY_SET_BACK, 1000, samples },
+		      bare, found);
+}
+
+/* What hearing of every mount costs their maker. */
+static void bench_hearing(void)
+{
 	struct measurement with = { .calls = agent_run, .count = 1000 };
 	struct measurement without = { .calls = agent_run_deaf, .count = 1000 };
-	double mended, bare;
+	struct bench_result hearing, deaf;
 
-	for (unsigned int run = 0; run < runs; run++) {
-		measure(&without, &deaf[run], sizeof(deaf[run]));
-		measure(&with, &hearing[run], sizeof(hearing[run]));
-	}
-	printf("1,000 volumes with the watch of mounts / without: mounted %.2f (CPU %.2f), "
-	       "unmounted "
-	       "%.2f (CPU %.2f)\n",
-	       MEDIAN(hearing, mount_usec) / MEDIAN(deaf, mount_usec),
-	       MEDIAN(hearing, mount_cpu_usec) / MEDIAN(deaf, mount_cpu_usec),
-	       MEDIAN(hearing, unmount_usec) / MEDIAN(deaf, unmount_usec),
-	       MEDIAN(hearing, unmount_cpu_usec) / MEDIAN(deaf, unmount_cpu_usec));
-	bare = bench_latency("unmounted and bound by two calls; 1,000 mounted",
-			     &(struct latency_plan){ LATENCY_BARE, 1000, samples });
-	mended = bench_latency("unmounted by another until mounted again",
-			       &(struct latency_plan){ LATENCY_MENDED, 1000, samples });
-	printf("%-44s ratio %.1f\n", "  to the two calls", mended / bare);
-	(void) bench_latency("remounted by another until set back",
-			     &(struct latency_plan){ LATENCY_SET_BACK, 1000, samples });
+	measure(&without, &deaf, sizeof(deaf));
+	measure(&with, &hearing, sizeof(hearing));
+	print_sample("watched_mounted_ms", 1000, "volumes", hearing.mount_usec / 1e3,
+		     deaf.mount_usec / 1e3);
+	print_sample("watched_unmounted_ms", 1000, "volumes", hearing.unmount_usec / 1e3,
+		     deaf.unmount_usec / 1e3);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "quick", no_argument, NULL, 'q' },
 						 { "directory", required_argument, NULL, 'd' },
-						 { "only", required_argument, NULL, 'o' },
+						 { "count", required_argument, NULL, 'c' },
 						 { "latency", no_argument, NULL, 'l' },
 						 { 0 } };
-	static const unsigned int counts[] = { 1, 100, 1000, MOST };
+	unsigned int counts[] = { 1000, 10000 }, runs = 5, samples = SAMPLES_MAX;
 	const char *directory = "/var/tmp";
-	unsigned int runs = 5, samples = 200, only = 0, most = MOST;
+	bool latency = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (option == 'q')
-			runs = 1, samples = 50, most = 1000;
+			runs = 1, samples = 50, counts[0] = 100, counts[1] = 0;
 		else if (option == 'd')
 			directory = optarg;
-		else if (option == 'o')
-			only = most = (unsigned int) strtoul(optarg, NULL, 10);
+		else if (option == 'c')
+			counts[0] = (unsigned int) strtoul(optarg, NULL, 10), counts[1] = 0;
 		else if (option == 'l')
-			most = 0;
+			latency = true;
 		else
 			return 2;
 	}
-	if (geteuid() != 0) {
-		printf("needs root\n");
-		return 77;
+	if (geteuid() != 0 || access("/dev/loop-control", W_OK) < 0) {
+		printf("%s\n", geteuid() != 0 ? "needs root: it mounts" : "no loop devices here");
+		return SKIPPED;
 	}
 	main_process = getpid();
 	bench_path(base_directory, directory, "podvol-bench.XXXXXX");
@@ -364,22 +328,13 @@ int main(int argc, char **argv)
 		bench_fail("cannot make '%s': %s", base_directory, strerror(errno));
 	(void) atexit(remove_base);
 
-	if (most > 0)
-		print_heading();
-	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
-		if (counts[i] <= most && only == 0)
-			bench_count(counts[i], runs, counts[i] >= 1000);
-	if (only > 0) {
-		bench_count(only, runs, false);
-		return 0;
+	for (unsigned int run = 0; run < runs; run++) {
+		for (size_t i = 0; !latency && i < ARRAY_SIZE(counts) && counts[i] > 0; i++)
+			bench_count(counts[i]);
+		if (latency)
+			bench_hearing();
 	}
-
-	(void) bench_latency("pod, claim bound before; nothing mounted",
-			     &(struct latency_plan){ LATENCY_POD, 0, samples });
-	(void) bench_latency("pod, claim bound before; 1,000 mounted",
-			     &(struct latency_plan){ LATENCY_POD, 800, samples });
-	(void) bench_latency("pod, claim and volume; nothing mounted",
-			     &(struct latency_plan){ LATENCY_ALL, 0, samples });
-	bench_drift(samples, runs);
+	if (latency)
+		bench_latencies(samples);
 	return 0;
 }

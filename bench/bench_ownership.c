@@ -3,16 +3,18 @@
  * bench_ownership - what giving a volume to a group (fsGroup) costs, beside chown -R and the plain
  * walk that kubelet does
  *
- *   bench_ownership [FILES]
+ *   bench_ownership [--quick | --files FILES]
  *
  * One tree of FILES small files (200,000 when not said) in directories of 100, of root, as a new
  * volume has them. Three cases: all entries have to change (group and mode), none, one in a
- * hundred. Each is done by our walk, by chown -R (group only) and by an lstat, lchown, chmod of
- * every entry by path, turn by turn, so that what disturbs one disturbs all. The table shows
- * medians in milliseconds and our part of the others' time. A fourth case, after these: all entries
- * change and belong to a user who may write to the directories, where names are not trusted.
+ * hundred. Each is done by our walk, by chown -R (group only), which is the floor, and by an lstat,
+ * lchown, chmod of every entry by path, turn by turn, so that what disturbs one disturbs all. A
+ * fourth case, after these: all entries change and belong to a user who may write to the
+ * directories, where names are not trusted.
  * Needs root; the tree lies in a temporary directory below TMPDIR or /var/tmp.
  */
+#include "bench/sample.h"
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mount/mount.h"
@@ -30,6 +32,7 @@ enum {
 	GROUP = 4242,
 	OTHER_OWNER = 1234,
 	FILES_DEFAULT = 200000,
+	FILES_QUICK = 2000,
 	FILES_OF_DIRECTORY = 100,
 	ROUNDS = 3,
 	PATH_BYTES = 256,
@@ -148,25 +151,13 @@ static void do_plain(void)
 
 /* ---- measuring ---- */
 
-static int compare(const void *a, const void *b)
-{
-	double difference = *(const double *) a - *(const double *) b;
-
-	return (difference > 0) - (difference < 0);
-}
-
-static double median(double *values)
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
-
-static void measure(enum scene scene, double ret[METHOD_COUNT])
+static void measure(enum scene scene, const char *name, const char *plain_name)
 {
 	static void (*const methods[METHOD_COUNT])(void) = { do_ours, do_chown_r, do_plain };
-	double times[METHOD_COUNT][ROUNDS];
 
 	for (int round = 0; round < ROUNDS; round++) {
+		double msec[METHOD_COUNT];
+
 		for (int method = 0; method < METHOD_COUNT; method++) {
 			uint64_t begun_usec;
 
@@ -174,46 +165,37 @@ static void measure(enum scene scene, double ret[METHOD_COUNT])
 			sync(); /* what the reset wrote is not this method's to pay */
 			begun_usec = monotonic_usec();
 			methods[method]();
-			times[method][round] = (double) (monotonic_usec() - begun_usec) / 1000;
+			msec[method] = (double) (monotonic_usec() - begun_usec) / 1000;
 		}
+		print_sample(name, file_count, "files", msec[OURS], msec[CHOWN_R]);
+		print_sample(plain_name, file_count, "files", msec[OURS], msec[PLAIN]);
 	}
-	for (int method = 0; method < METHOD_COUNT; method++)
-		ret[method] = median(times[method]);
-}
-
-static void print_scene(const char *name, enum scene scene)
-{
-	double times[METHOD_COUNT];
-
-	measure(scene, times);
-	(void) printf("%-36s %9.1f %9.1f %9.1f %11.2f %9.2f\n", name, times[OURS], times[CHOWN_R],
-		      times[PLAIN], times[OURS] / times[CHOWN_R], times[OURS] / times[PLAIN]);
-	(void) fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
 	const char *base = getenv("TMPDIR");
 
-	if (argc > 1)
-		file_count = strtoul(argv[1], NULL, 10);
-	if (geteuid() != 0 || file_count == 0 || argc > 2) {
-		(void) fprintf(stderr, "usage, as root: bench_ownership [FILES]\n");
+	if (argc == 2 && strcmp(argv[1], "--quick") == 0)
+		file_count = FILES_QUICK;
+	else if (argc == 3 && strcmp(argv[1], "--files") == 0)
+		file_count = strtoul(argv[2], NULL, 10);
+	else if (argc != 1)
+		file_count = 0;
+	if (geteuid() != 0 || file_count == 0) {
+		(void) fprintf(stderr,
+			       "usage, as root: bench_ownership [--quick | --files FILES]\n");
 		return 2;
 	}
 	(void) snprintf(tree, sizeof(tree), "%s/podvol-bench-XXXXXX", base ? base : "/var/tmp");
 	if (!mkdtemp(tree))
 		fail(tree);
 	make_tree();
-	(void) printf("%lu files in %lu directories, medians of %d, ms\n", file_count,
-		      (file_count + FILES_OF_DIRECTORY - 1) / FILES_OF_DIRECTORY, ROUNDS);
-	(void) printf("%-36s %9s %9s %9s %11s %9s\n", "", "podvol", "chown -R", "plain",
-		      "of chown -R", "of plain");
-	print_scene("all to change", ALL);
+	measure(ALL, "all_ms", "all_plain_ms");
 	do_plain(); /* now everything matches */
-	print_scene("none to change", NONE);
-	print_scene("one in a hundred to change", FEW);
-	print_scene("all to change, names not trusted", ALL_UNGUARDED);
+	measure(NONE, "none_ms", "none_plain_ms");
+	measure(FEW, "few_ms", "few_plain_ms");
+	measure(ALL_UNGUARDED, "unguarded_ms", "unguarded_plain_ms");
 	(void) nftw(tree, remove_entry, 64, FTW_PHYS | FTW_DEPTH);
 	return 0;
 }
