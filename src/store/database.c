@@ -24,8 +24,11 @@
 #define TEXT_OF(value) #value
 #define TEXT(value)    TEXT_OF(value)
 
+enum { LOG_PAGES_MAX = 1000 }; /* SQLite's own limit, which a commit would wait for */
+
 struct database {
 	sqlite3 *connection;
+	int log_pages; /* after the last commit; 0: checkpointed */
 	sqlite3_stmt *put, *remove, *position;
 	char *path;
 };
@@ -156,11 +159,21 @@ static int prepare(struct database *database, const char *sql, sqlite3_stmt **re
 	return result == SQLITE_OK ? 0 : database_failed(database, result, reterr);
 }
 
+/* Instead of SQLite's own, which makes a checkpoint as a part of the commit. */
+static int on_commit(void *userdata, sqlite3 *connection, const char *name, int log_pages)
+{
+	struct database *database = userdata;
+
+	database->log_pages = log_pages;
+	return SQLITE_OK;
+}
+
 /* The first look takes the lock, and comes before the first change. */
 static int set_up(struct database *database, bool syncs, struct failure *reterr)
 {
 	int r;
 
+	(void) sqlite3_wal_hook(database->connection, on_commit, database);
 	r = run(database, "PRAGMA locking_mode=EXCLUSIVE", reterr);
 	if (r < 0)
 		return r;
@@ -366,6 +379,15 @@ int database_commit(struct database *database, const struct database_write *writ
 	if (!sqlite3_get_autocommit(connection))
 		(void) sqlite3_exec(connection, "ROLLBACK", NULL, NULL, NULL);
 	return r;
+}
+
+void database_checkpoint(struct database *database)
+{
+	if (database->log_pages < LOG_PAGES_MAX)
+		return;
+	database->log_pages = 0;
+	(void) sqlite3_wal_checkpoint_v2(database->connection, "main", SQLITE_CHECKPOINT_PASSIVE,
+					 NULL, NULL);
 }
 
 /* Of older podvolds nothing is known: they have no such table, and leave it as it is. */

@@ -81,6 +81,9 @@ struct database_write {
 int database_commit(struct database *database, const struct database_write *writes, size_t count,
 		    uint64_t resource_version, struct failure *reterr);
 
+/* Copy the log into the file when it is long; blocks. What fails is tried after the next commit. */
+void database_checkpoint(struct database *database);
+
 /* Is it recorded that @program (not 0) checked rows with the sum *@ret_sum? */
 bool database_checked(struct database *database, uint64_t program, uint64_t *ret_sum);
 

@@ -37,8 +37,8 @@ struct store {
 	struct cache cache;
 	struct change_ring ring;
 	struct unreadable *unreadables;
-	uint64_t program;          /* program_id() when it was opened */
-	struct database *database; /* the writer's, but at the beginning and the end */
+	uint64_t program;                   /* program_id() when it was opened */
+	struct database *database, *events; /* the writer's, but at the beginning and the end */
 	struct writer *writer;
 	sd_event_source *result_source; /* a group is over */
 	sd_event_source *start_source;  /* the first write after a pause: once per turn */
@@ -213,7 +213,7 @@ int store_open_embedded(sd_event *event, struct store_opening *opening_taken, st
 		return failed(reterr, r, "cannot start the writer of the store '%s'",
 			      opening->path);
 	store->database = TAKE_PTR(opening->database);
-	(void) TAKE_PTR(opening->events);
+	store->events = TAKE_PTR(opening->events);
 	r = add_sources(store, event);
 	if (r < 0)
 		return failed(reterr, r, "cannot watch the writer of the store '%s'",
@@ -410,14 +410,16 @@ struct store *store_free(struct store *store)
 		return NULL;
 	/* Callbacks that write once more get -ECANCELED. */
 	store->is_closing = true;
-	if (store->writer) {
+	if (store->writer)
 		finish_queued(store);
-		load_record(&store->cache, store->group.unstored_kinds, store->program,
-			    store->database);
-	}
 	(void) sd_event_source_disable_unref(store->result_source);
 	(void) sd_event_source_disable_unref(store->start_source);
 	(void) writer_free(store->writer);
+	if (store->database)
+		load_record(&store->cache, store->group.unstored_kinds, store->program,
+			    store->database);
+	(void) database_close(store->database);
+	(void) database_close(store->events);
 	if (store->ring.changes)
 		ring_done(&store->ring);
 	cache_done(&store->cache);

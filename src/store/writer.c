@@ -41,8 +41,10 @@ static void set_turn(struct writer *writer, enum turn turn)
 	(void) pthread_mutex_lock(&writer->mutex);
 	writer->turn = turn;
 	(void) pthread_mutex_unlock(&writer->mutex);
-	/* Outside, or the woken thread would find the mutex taken and sleep once more. */
-	(void) pthread_cond_signal(&writer->changed);
+	/* Outside, or the woken thread would find the mutex taken and sleep once more. To be idle
+	 * wakes it for nothing. */
+	if (turn != TURN_IDLE)
+		(void) pthread_cond_signal(&writer->changed);
 }
 
 static enum turn wait_for_turn(struct writer *writer, enum turn a, enum turn b)
@@ -101,6 +103,10 @@ static void *thread_main(void *argument)
 		set_turn(writer, TURN_TAKE);
 		/* The counter cannot overflow: it is read before the next group begins. */
 		(void) eventfd_write(writer->event_fd, 1);
+		/* No answer waits for these. */
+		database_checkpoint(writer->database);
+		if (writer->unsynced)
+			database_checkpoint(writer->unsynced);
 	}
 	return NULL;
 }
@@ -159,8 +165,6 @@ struct writer *writer_free(struct writer *writer)
 	(void) pthread_cond_destroy(&writer->changed);
 	(void) pthread_mutex_destroy(&writer->mutex);
 	(void) close_keep_errno(writer->event_fd);
-	(void) database_close(writer->database);
-	(void) database_close(writer->unsynced);
 	free(writer);
 	return NULL;
 }

@@ -3,7 +3,8 @@
  * writer - the thread that owns the database and commits one group at a time
  *
  * Hand over, wait for the event descriptor, take the result, hand over the next. The group's memory
- * belongs to the thread meanwhile; nothing else is shared.
+ * belongs to the thread meanwhile; nothing else is shared. A checkpoint that is due follows the
+ * result: it delays the next group at most.
  */
 #pragma once
 
@@ -13,11 +14,11 @@
 
 struct writer;
 
-/* Takes both. @unsynced: of rows that are not synced; NULL: they are in memory only. Return: 0;
- * -ENOMEM, -EMFILE, -EAGAIN: then both stay the caller's. */
+/* Both are borrowed, and the thread's until writer_free(). @unsynced: of rows that are not synced;
+ * NULL: they are in memory only. Return: 0; -ENOMEM, -EMFILE, -EAGAIN. */
 int writer_new(struct database *database, struct database *unsynced, struct writer **ret);
 
-/* Waits for the running group, ends the thread and closes the database. Return: NULL. */
+/* Waits for the running group and ends the thread. Return: NULL. */
 struct writer *writer_free(struct writer *writer);
 
 /* Readable when a group is over. */
