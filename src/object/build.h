@@ -29,10 +29,12 @@ struct object_stamp;
 int object_stamped(const struct object *from, struct object_stamp *stamp, const struct object **ret,
 		   struct failure *reterr);
 
-/* For edit_new.c, of an object that nothing has read yet: another text in the place of the present
- * one, which is freed, with its places in @printed and as many bytes as that says. Takes @json. */
+/* For edit_new.c, of a proposal that nothing has read yet: room for a text of so many bytes in the
+ * place of the present one, which may move. Return: 0; -ENOMEM. */
+int object_text_room(const struct object *object, size_t length);
+/* Another text, for which there is room, in the place of the present one. */
 struct printed;
-void object_put_text(const struct object *object, char *json, const struct printed *printed);
+void object_put_text(const struct object *object, const struct printed *printed);
 /* What is decoded of a binding, from a tree that has at least its members. Return: 0; -ENOMEM,
  * nothing has changed. */
 int object_decode_binding(const struct object *object, const struct cJSON *tree);

@@ -189,13 +189,14 @@ static char *copy_text(const char *text, size_t length)
 static int put_binding(const struct object *object, const struct printed *printed,
 		       const struct cJSON *tree, char **ret_before)
 {
-	cleanup_free char *json = copy_text(printed->text.bytes, printed->text.used);
 	cleanup_free char *before = copy_text(object->json, object->json_length);
-	int r = json && before ? object_decode_binding(object, tree) : -ENOMEM;
+	int r = before ? object_text_room(object, printed->text.used) : -ENOMEM;
 
+	if (r == 0)
+		r = object_decode_binding(object, tree);
 	if (r < 0)
 		return r;
-	object_put_text(object, TAKE_PTR(json), printed);
+	object_put_text(object, printed);
 	*ret_before = TAKE_PTR(before);
 	return 0;
 }
@@ -243,8 +244,9 @@ void object_restore_new(const struct object *object, char *before)
 	(void) parse_parts(before, parts, &tree);
 	(void) object_decode_binding(object, tree);
 	printed_init(&printed);
-	printed.text.used = was.json_length;
+	printed.text = (struct text_buffer){ .bytes = before, .used = was.json_length };
 	printed.metadata = was.metadata;
 	printed.spec = was.spec;
-	object_put_text(object, before, &printed);
+	object_put_text(object, &printed); /* no longer than what it was made for */
+	free(before);
 }

@@ -17,6 +17,7 @@
 #include "object/kind.h"
 #include "object/metadata.h"
 #include "object/printed.h"
+#include "object/room.h"
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
 #include "object/schema/violation.h"
@@ -32,24 +33,20 @@
 #include <string.h>
 
 /* What an object pointer really points to: one allocation, with the text and what was decoded; of a
- * proposal and what it became, the text is apart, as admission changes it. */
+ * proposal and what it became, the text is apart with room to grow, as admission changes it. */
 struct shared_object {
 	struct object object; /* first: the pointers are converted */
 	atomic_uint references;
 	bool is_handed_over; /* see object_hand_over() */
 	bool is_creatable;
 	char *apart;                        /* the text; NULL: it is in @bytes */
+	uint32_t apart_size;                /* bytes of it, room included */
+	uint32_t proposed_length;           /* of the text as it was proposed */
 	struct arena arena;                 /* begins in @bytes; the rest, if any, is apart */
 	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
 };
 
-/* About so much the largest of the last objects of the kind needed when decoded. */
-static atomic_uint decoded_bytes[KIND_COUNT];
-
-enum {
-	DECODED_BYTES_MAX = 2048, /* what one large object may cost the next, small one */
-	STAMP_BYTES = 64,         /* a uid, and when it is to be deleted */
-};
+enum { STAMP_BYTES = 64 /* a uid, and when it is to be deleted */ };
 
 static struct shared_object *shared(const struct object *object)
 {
@@ -147,13 +144,22 @@ static bool complete(const struct kind_row *row, struct cJSON *tree, struct viol
 	       found->count == 0;
 }
 
-/* With room for what is to be decoded; NULL: no memory. */
-static struct shared_object *new_shared(enum object_kind kind, const struct printed *printed,
-					bool is_proposal)
+/* What the store has not seen yet will grow. */
+static size_t room_to_grow(enum object_kind kind, const struct cJSON *tree)
+{
+	bool is_stored = json_get(json_get(tree, "metadata"), "creationTimestamp") != NULL;
+
+	return is_stored ? 0 : room_grown(kind);
+}
+
+/* With room for what is to be decoded of @tree; NULL: no memory. */
+static struct shared_object *new_shared(enum object_kind kind, const struct cJSON *tree,
+					const struct printed *printed, bool is_proposal)
 {
 	const struct text_buffer *text = &printed->text;
-	size_t room = atomic_load_explicit(&decoded_bytes[kind], memory_order_relaxed);
-	char *apart = is_proposal ? malloc(text->used + 1) : NULL, *json;
+	size_t room = room_decoded(kind);
+	size_t apart_size = is_proposal ? text->used + 1 + room_to_grow(kind, tree) : 0;
+	char *apart = is_proposal ? malloc(apart_size) : NULL, *json;
 	struct shared_object *made = NULL;
 
 	room += is_proposal ? STAMP_BYTES : 0;
@@ -168,6 +174,8 @@ static struct shared_object *new_shared(enum object_kind kind, const struct prin
 	memcpy(json, text->bytes, text->used);
 	json[text->used] = '\0';
 	made->apart = apart;
+	made->apart_size = (uint32_t) apart_size;
+	made->proposed_length = (uint32_t) text->used;
 	made->object.kind = kind;
 	made->object.json = json;
 	made->object.json_length = text->used;
@@ -180,17 +188,6 @@ static struct shared_object *new_shared(enum object_kind kind, const struct prin
 	return made;
 }
 
-/* Up at once and down by steps: a claim before and after it is bound needs one allocation. */
-static void note_size(enum object_kind kind, size_t bytes)
-{
-	unsigned int now = bytes < DECODED_BYTES_MAX ? (unsigned int) bytes : DECODED_BYTES_MAX;
-	unsigned int before = atomic_load_explicit(&decoded_bytes[kind], memory_order_relaxed);
-
-	atomic_store_explicit(&decoded_bytes[kind],
-			      now >= before ? now : before - (before - now) / 8,
-			      memory_order_relaxed);
-}
-
 static int decode(const struct kind_row *row, const struct cJSON *tree,
 		  struct shared_object *shared, struct failure *reterr)
 {
@@ -201,7 +198,7 @@ static int decode(const struct kind_row *row, const struct cJSON *tree,
 	if (r == 0 && arena_exhausted(&shared->arena))
 		r = failed(reterr, -ENOMEM, "cannot decode an object");
 	if (r == 0)
-		note_size(row->kind, arena_size(&shared->arena));
+		room_note_decoded(row->kind, arena_size(&shared->arena));
 	return r;
 }
 
@@ -225,7 +222,7 @@ static int build(const struct kind_row *row, const struct cJSON *tree,
 	r = check_text(&printed->text, reterr);
 	if (r < 0)
 		return r;
-	made = new_shared(row->kind, printed, is_proposal);
+	made = new_shared(row->kind, tree, printed, is_proposal);
 	if (!made)
 		return failed(reterr, -ENOMEM, "cannot make an object");
 	r = decode(row, tree, made, reterr);
@@ -368,20 +365,37 @@ static void note_stamped(const struct object *from, struct printed *printed)
 		printed->spec.at += grown;
 }
 
-static void put_text(struct shared_object *shared, char *json, const struct printed *printed)
+int object_text_room(const struct object *object, size_t length)
 {
-	struct object *object = &shared->object;
+	size_t size = 1 + (length > object->json_length ? length : object->json_length);
+	struct shared_object *own = shared(object);
+	char *apart;
 
-	free(shared->apart);
-	object->json = shared->apart = json;
-	object->json_length = printed->text.used;
-	object->metadata = printed->metadata;
-	object->spec = printed->spec;
+	if (length > own->proposed_length)
+		room_note_grown(object->kind, length - own->proposed_length);
+	if (length < own->apart_size)
+		return 0;
+	apart = realloc(own->apart, size);
+	if (!apart)
+		return -ENOMEM;
+	if (!own->apart)
+		memcpy(apart, object->json, object->json_length + 1);
+	own->object.json = own->apart = apart;
+	own->apart_size = (uint32_t) size;
+	return 0;
 }
 
-void object_put_text(const struct object *object, char *json, const struct printed *printed)
+void object_put_text(const struct object *object, const struct printed *printed)
 {
-	put_text(shared(object), json, printed);
+	struct shared_object *own = shared(object);
+	size_t length = printed->text.used;
+
+	assert(length < own->apart_size);
+	memcpy(own->apart, printed->text.bytes, length);
+	own->apart[length] = '\0';
+	own->object.json_length = length;
+	own->object.metadata = printed->metadata;
+	own->object.spec = printed->spec;
 }
 
 int object_decode_binding(const struct object *object, const struct cJSON *tree)
@@ -389,22 +403,18 @@ int object_decode_binding(const struct object *object, const struct cJSON *tree)
 	struct shared_object *own = shared(object);
 	int r = kind_row(object->kind)->decode_binding(tree, &own->arena, &own->object);
 
-	note_size(object->kind, arena_size(&own->arena));
+	room_note_decoded(object->kind, arena_size(&own->arena));
 	return r;
 }
 
 static int put_stamped(struct shared_object *shared, const struct printed *printed,
 		       const struct object_stamp *stamp, struct failure *reterr)
 {
-	const struct text_buffer *text = &printed->text;
 	struct object *object = &shared->object;
-	char *json = malloc(text->used + 1);
 
-	if (!json)
+	if (object_text_room(object, printed->text.used) < 0)
 		return failed(reterr, -ENOMEM, "cannot keep an object");
-	memcpy(json, text->bytes, text->used);
-	json[text->used] = '\0';
-	put_text(shared, json, printed);
+	object_put_text(object, printed);
 	shared->is_handed_over = shared->is_creatable = false;
 	json_free(object->tree);
 	object->tree = NULL;

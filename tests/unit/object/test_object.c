@@ -264,10 +264,34 @@ static void test_a_proposal_becomes_the_object(void **state)
 	}
 }
 
+/* By as much as that of the one before it: the store takes no memory for it. */
+static void test_the_text_of_a_second_proposal_grows_in_place(void **state)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		cleanup_object const struct object *object = object_of(pod_yaml);
+		cleanup_object const struct object *proposal = NULL, *result = NULL;
+		struct admission admission = { .verb = ADMIT_CREATE, .resource_version = 7 };
+		struct cJSON *tree = object_tree(object);
+		const char *before;
+
+		assert_int_equal(object_propose(tree, &proposal, NULL), 0);
+		json_free(tree);
+		before = proposal->json;
+		admission.proposed = proposal;
+		assert_int_equal(object_admit(&admission, &result, NULL), 0);
+		assert_ptr_equal(result, proposal);
+		assert_non_null(strstr(result->json, "\"resourceVersion\":\"7\""));
+		assert_int_equal(result->json_length, strlen(result->json));
+		if (i > 0)
+			assert_ptr_equal(result->json, before);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_proposal_becomes_the_object),
+		cmocka_unit_test(test_the_text_of_a_second_proposal_grows_in_place),
 		cmocka_unit_test(test_references_keep_an_object),
 		cmocka_unit_test(test_threads_share_an_object),
 		cmocka_unit_test(test_cleanup_drops_a_reference),
