@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/directory.h"
 #include "base/log.h"
 #include "state/found_walk.h"
 
@@ -45,21 +44,21 @@ static int check_name(const struct vol_data *data, const char *name, struct fail
 static int visit_csi(int plugin_fd, const char *name, const struct found_level *level)
 {
 	cleanup(vol_data_done) struct vol_data data = { .driver_name = NULL };
-	cleanup_closedir DIR *directory = NULL;
+	cleanup_close int directory_fd = found_open(plugin_fd, name);
 	struct failure failure = { .error = 0 };
 	struct found_volume volume = { .pod_uid = level->pod_uid,
 				       .plugin_name = FOUND_CSI_PLUGIN,
 				       .volume_name = name };
-	int r = found_open(plugin_fd, name, &directory);
+	int r = directory_fd;
 
-	if (r == 0 && !directory)
+	if (r == -ENOENT)
 		return 0;
 	if (r < 0) {
 		(void) failed(&failure, r, "cannot open it");
 		volume.is_mount_point = true;
 	} else {
-		volume.is_mount_point = found_is_mounted(dirfd(directory), "mount");
-		r = found_read_data(dirfd(directory), VOL_DATA_POD, &data, &failure);
+		volume.is_mount_point = found_is_mounted(directory_fd, "mount");
+		r = found_read_data(directory_fd, VOL_DATA_POD, &data, &failure);
 		if (r == 0)
 			r = check_name(&data, name, &failure);
 	}
@@ -102,49 +101,45 @@ static int visit_plugin(int fd, const char *name, const struct found_level *leve
 static int visit_pod(int pods_fd, const char *name, const struct found_level *level)
 {
 	static const char *const kinds[] = { "volumes", "volumeDevices" };
-	cleanup_closedir DIR *pod = NULL;
+	cleanup_close int pod_fd = found_open(pods_fd, name);
 	struct found_level next = *level;
-	int result = found_open(pods_fd, name, &pod);
+	int result;
 
 	next.pod_uid = name;
-	if (result < 0)
+	if (pod_fd < 0 && pod_fd != -ENOENT)
 		log_about(LOG_WARNING, &(struct log_subject){ .pod_uid = name },
-			  "skipping the directory of pod uid '%s': %s", name, strerror(-result));
-	if (!pod)
+			  "skipping the directory of pod uid '%s': %s", name, strerror(-pod_fd));
+	if (pod_fd < 0)
 		return 0;
 
 	result = append_pod(level->list, name);
 	for (size_t i = 0; result == 0 && i < ARRAY_SIZE(kinds); i++) {
 		next.block = i == 1;
-		result = found_each(dirfd(pod), kinds[i], &next, visit_plugin);
+		result = found_each(pod_fd, kinds[i], &next, visit_plugin);
 	}
 	if (result != 0)
 		return result;
 	next.block = false;
 	next.sub_paths = true;
 	next.plugin_name = "";
-	return found_each(dirfd(pod), "volume-subpaths", &next, visit_volume);
+	return found_each(pod_fd, "volume-subpaths", &next, visit_volume);
 }
 
 int found_read(int root_fd, struct found_list *ret, struct failure *reterr)
 {
-	cleanup_closedir DIR *pods = NULL;
+	cleanup_close int pods_fd = -EBADF;
 	struct found_level level = { .list = ret };
-	const struct dirent *entry;
-	int result, more = 0;
+	int result = 0;
 
 	assert(root_fd >= 0 && ret);
 
 	*ret = (struct found_list){ .count = 0 };
-	result = found_open(root_fd, "pods", &pods);
-	if (result < 0)
-		return failed(reterr, result, "cannot read the directory 'pods'");
+	pods_fd = found_open(root_fd, "pods");
+	if (pods_fd < 0 && pods_fd != -ENOENT)
+		return failed(reterr, pods_fd, "cannot read the directory 'pods'");
 
-	while (result == 0 && pods && (more = directory_next(pods, &entry)) > 0)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = visit_pod(dirfd(pods), entry->d_name, &level);
-	if (more < 0)
-		result = more;
+	if (pods_fd >= 0)
+		result = found_visit_all(pods_fd, &level, visit_pod);
 	if (result == 0)
 		result = found_read_staged(root_fd, ret);
 	if (result < 0)

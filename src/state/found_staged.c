@@ -72,26 +72,26 @@ static int append_csi(int directory_fd, const char *name, enum vol_data_place pl
  * have the same handle. */
 static int visit_csi_staging(int fd, const char *name, const struct found_level *level)
 {
-	cleanup_closedir DIR *directory = NULL;
+	cleanup_close int directory_fd = found_open(fd, name);
 	cleanup_free char *both = NULL;
 
-	if (found_open(fd, name, &directory) < 0 || !directory)
+	if (directory_fd < 0)
 		return 0;
 	both = new_text("%s/%s", level->volume_name, name);
 	if (!both)
 		return -ENOMEM;
-	return append_csi(dirfd(directory), both, VOL_DATA_STAGING, level);
+	return append_csi(directory_fd, both, VOL_DATA_STAGING, level);
 }
 
 /* plugins/kubernetes.io/csi/volumeDevices/<name>/data */
 static int visit_csi_block(int fd, const char *name, const struct found_level *level)
 {
-	cleanup_closedir DIR *volume = NULL, *data = NULL;
+	cleanup_close int volume_fd = found_open(fd, name);
+	cleanup_close int data_fd = volume_fd < 0 ? -EBADF : found_open(volume_fd, "data");
 
-	if (found_open(fd, name, &volume) < 0 || !volume ||
-	    found_open(dirfd(volume), "data", &data) < 0 || !data)
+	if (data_fd < 0)
 		return 0;
-	return append_csi(dirfd(data), name, VOL_DATA_BLOCK, level);
+	return append_csi(data_fd, name, VOL_DATA_BLOCK, level);
 }
 
 static int visit_csi_driver(int fd, const char *name, const struct found_level *level)
@@ -122,27 +122,29 @@ static const struct {
 static int read_below(int fd, size_t base, size_t depth, const struct found_level *level)
 {
 	const char *folder = bases[base].folders[depth];
-	cleanup_closedir DIR *directory = NULL;
+	cleanup_close int directory_fd = -EBADF;
 
 	if (!folder)
 		return found_each(fd, bases[base].last, level, bases[base].visit);
-	if (found_open(fd, folder, &directory) < 0 || !directory)
+	directory_fd = found_open(fd, folder);
+	if (directory_fd < 0)
 		return 0;
-	return read_below(dirfd(directory), base, depth + 1, level);
+	return read_below(directory_fd, base, depth + 1, level);
 }
 
 int found_read_staged(int root_fd, struct found_list *list)
 {
-	cleanup_closedir DIR *plugins = NULL;
+	cleanup_close int plugins_fd = -EBADF;
 	int r = 0;
 
 	assert(root_fd >= 0 && list);
-	if (found_open(root_fd, "plugins", &plugins) < 0 || !plugins)
+	plugins_fd = found_open(root_fd, "plugins");
+	if (plugins_fd < 0)
 		return 0;
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(bases); i++) {
 		struct found_level level = { .list = list, .plugin_name = bases[i].plugin_name };
 
-		r = read_below(dirfd(plugins), i, 0, &level);
+		r = read_below(plugins_fd, i, 0, &level);
 	}
 	return r;
 }

@@ -8,15 +8,19 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/directory.h"
 #include "base/log.h"
 #include "plugins/plugin.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 
-enum { FOUND_FIRST_CAPACITY = 64, TEXTS = 6 };
+enum {
+	FOUND_FIRST_CAPACITY = 64,
+	TEXTS = 6,
+	NAMES_BYTES = 8192, /* of a directory at a time, on the stack of each level */
+};
 
 /* ---- the list ---- */
 
@@ -112,53 +116,65 @@ bool found_look(int fd, const char *name, struct found_volume *ret)
 	return error != -ENOENT;
 }
 
-int found_open(int fd, const char *name, DIR **ret)
+int found_open(int fd, const char *name)
 {
-	cleanup_close int directory_fd = -EBADF;
 	struct statx facts;
 	int error = found_stat(fd, name, &facts);
+	int directory_fd;
 
-	*ret = NULL;
-	if (error == -ENOENT)
-		return 0;
 	if (error < 0)
 		return error;
 	if (is_mount_root(&facts))
 		return -EXDEV;
 	if (!S_ISDIR(facts.stx_mode))
-		return 0;
+		return -ENOENT;
 
 	directory_fd = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (directory_fd < 0)
-		return errno == ENOENT ? 0 : -errno; /* it has just gone */
+	return directory_fd < 0 ? -errno : directory_fd;
+}
 
-	*ret = fdopendir(directory_fd);
-	if (!*ret)
-		return -errno;
-	(void) TAKE_FD(directory_fd);
-	return 0;
+static int visit_names(int fd, const char *names, size_t length, const struct found_level *level,
+		       found_visit_fn *visit)
+{
+	const struct dirent64 *entry;
+	int result = 0;
+
+	for (size_t at = 0; result == 0 && at < length; at += entry->d_reclen) {
+		entry = (const struct dirent64 *) (names + at);
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = visit(fd, entry->d_name, level);
+	}
+	return result;
+}
+
+int found_visit_all(int fd, const struct found_level *level, found_visit_fn *visit)
+{
+	_Alignas(struct dirent64) char names[NAMES_BYTES];
+	ssize_t length;
+	int result = 0;
+
+	while (result == 0 && (length = getdents64(fd, names, sizeof(names))) > 0)
+		result = visit_names(fd, names, (size_t) length, level, visit);
+	if (result != 0 || length == 0 || errno == ENOENT) /* of a directory that was removed */
+		return result;
+	return -errno;
 }
 
 int found_each(int fd, const char *name, const struct found_level *level, found_visit_fn *visit)
 {
-	cleanup_closedir DIR *directory = NULL;
-	const struct dirent *entry;
-	int more = 0, result = found_open(fd, name, &directory);
+	cleanup_close int directory_fd = found_open(fd, name);
 
-	if (result < 0 && level->pod_uid)
+	if (directory_fd >= 0)
+		return found_visit_all(directory_fd, level, visit);
+	if (directory_fd == -ENOENT)
+		return 0;
+	if (level->pod_uid)
 		log_about(LOG_WARNING, &(struct log_subject){ .pod_uid = level->pod_uid },
 			  "skipping '%s' of pod uid '%s': %s", name, level->pod_uid,
-			  strerror(-result));
-	else if (result < 0)
-		log_message(LOG_WARNING, "skipping '%s': %s", name, strerror(-result));
-	if (!directory)
-		return 0;
-
-	result = 0;
-	while (result == 0 && (more = directory_next(directory, &entry)) > 0)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			result = visit(dirfd(directory), entry->d_name, level);
-	return more < 0 ? more : result;
+			  strerror(-directory_fd));
+	else
+		log_message(LOG_WARNING, "skipping '%s': %s", name, strerror(-directory_fd));
+	return 0;
 }
 
 /* ---- vol_data.json ---- */

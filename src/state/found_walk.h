@@ -11,7 +11,6 @@
 #include "object/kinds/vol_data.h"
 #include "state/found.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 /* As directories have it; '~' stands for '/'. */
@@ -33,11 +32,15 @@ bool found_look(int fd, const char *name, struct found_volume *ret);
 /* Is it a mount point, or a mount whose server is gone? False when there is nothing. */
 bool found_is_mounted(int fd, const char *name);
 
-/* Return: 0 with *ret NULL when there is no such directory; -EXDEV a mount; negative errno. */
-int found_open(int fd, const char *name, DIR **ret);
+/* Return: a descriptor that the caller owns; -ENOENT there is no such directory; -EXDEV a mount;
+ * negative errno. */
+int found_open(int fd, const char *name);
 
-/* Calls @visit for each name in a directory; a result other than 0 ends the walk and is returned.
- * What cannot be read is logged and passed over, so that one bad directory does not hide others. */
+/* Calls @visit for each name in an open directory; a result other than 0 ends the walk and is
+ * returned. By getdents64(2), as readdir(3) makes three more calls for each directory. */
+int found_visit_all(int fd, const struct found_level *level, found_visit_fn *visit);
+/* The same of a directory by its name. What cannot be opened is logged and passed over, so that one
+ * bad directory does not hide others. */
 int found_each(int fd, const char *name, const struct found_level *level, found_visit_fn *visit);
 
 /* Copies all names; NULL becomes "". Return: 0; 1 the list is full; -ENOMEM. */

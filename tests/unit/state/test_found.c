@@ -23,7 +23,8 @@ struct tree {
 	struct found_list found;
 };
 
-static bool statx_fails; /* for names that begin with "dead" */
+static bool statx_fails;      /* for names that begin with "dead" */
+static int going_fd = -EBADF; /* where "going" and the directory above go when they are looked at */
 
 int __real_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret);
 int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *ret);
@@ -36,6 +37,10 @@ int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct 
 	if (statx_fails && strncmp(path, "dead", 4) == 0) {
 		errno = ESTALE;
 		return -1;
+	}
+	if (going_fd >= 0 && strcmp(path, "going") == 0) {
+		assert_int_equal(unlinkat(going_fd, "above/going", AT_REMOVEDIR), 0);
+		assert_int_equal(unlinkat(going_fd, "above", AT_REMOVEDIR), 0);
 	}
 	return __real_statx(fd, path, flags, mask, ret);
 }
@@ -314,6 +319,21 @@ static void test_every_pod_directory_is_listed(void **state)
 	assert_int_equal(tree->found.pod_count, 2);
 }
 
+/* As another agent may do; the kernel reports -ENOENT for the rest of that directory. */
+static void test_directory_that_goes_while_it_is_read(void **state)
+{
+	struct tree *tree = *state;
+
+	make(tree, "pods/a/volumes/above/going");
+	make(tree, "pods/b");
+	going_fd = openat(tree->fd, "pods/a/volumes", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(going_fd >= 0);
+	expect_found(tree, 0);
+	assert_int_equal(tree->found.pod_count, 2);
+	(void) close(going_fd);
+	going_fd = -EBADF;
+}
+
 int main(void)
 {
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -331,6 +351,7 @@ int main(void)
 		WITH_TREE(test_staged_csi_volumes),
 		WITH_TREE(test_maps_with_bind_files_are_staged),
 		WITH_TREE(test_every_pod_directory_is_listed),
+		WITH_TREE(test_directory_that_goes_while_it_is_read),
 	};
 
 	return cmocka_run_group_tests_name("found", tests, NULL, NULL);
