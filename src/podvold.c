@@ -335,10 +335,12 @@ static int run(int argc, char **argv, struct config *config, struct failure *ret
 
 /* glibc gives each thread that allocates an arena of its own, up to eight a processor, and returns
  * less and less memory the larger the pieces are that it saw; most of what podvold's threads do is
- * system calls, and large is what comes once, such as a manifest of thousands of pods. */
+ * system calls, and large is what comes once, such as a manifest of thousands of pods. The loop's
+ * arena, and one each for the threads that read manifests, write the store and mount: with fewer
+ * the loop waits for their locks. */
 static void spare_memory(void)
 {
-	(void) mallopt(M_ARENA_MAX, 2);
+	(void) mallopt(M_ARENA_MAX, 4);
 	(void) mallopt(M_TRIM_THRESHOLD, 512 * 1024); /* bytes; and mmap's stays at 128 KiB */
 	json_memory_begin();
 }
