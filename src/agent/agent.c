@@ -239,6 +239,11 @@ static int open_holds(struct agent *agent, struct failure *reterr)
 	return pod_holds_open(&agent->holds, reterr);
 }
 
+static void stages_after(void *userdata, const struct step *step, struct stage_list *ret)
+{
+	volume_links_stages(((const struct agent *) userdata)->views.links, step, ret);
+}
+
 static int make_operations(struct agent *agent, struct failure *reterr)
 {
 	const struct object_finder objects = { find_object, each_object, cluster_mode_is_unknown,
@@ -256,6 +261,7 @@ static int make_operations(struct agent *agent, struct failure *reterr)
 		.back_off_max_usec = BACK_OFF_MAX_USEC,
 		.ended = agent_on_ended,
 		.note = agent_note_unfinished,
+		.stages_after = stages_after,
 		.retry = agent_on_retry,
 		.slow = agent_on_slow,
 		.slow_usec = SLOW_USEC,

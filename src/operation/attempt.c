@@ -12,16 +12,34 @@
 #include <assert.h>
 #include <errno.h>
 
-/* The stage at @at, counted over both lists. */
-static const struct stage *stage_at(const struct attempt *attempt, size_t at)
+enum { FIRST, LIST, LAST };
+static_assert(LAST + 1 == STAGE_LISTS, "one name for each");
+
+/* How many stages the lists before @list have, all of them before STAGE_LISTS. */
+static size_t count_before(const struct attempt *attempt, unsigned int list)
 {
-	return at < attempt->counts[0] ? &attempt->stages[0][at]
-				       : &attempt->stages[1][at - attempt->counts[0]];
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < list; i++)
+		count += attempt->counts[i];
+	return count;
 }
 
-static bool is_of_first(const struct attempt *attempt, size_t at)
+/* The list of the stage at @at, counted over all of them. */
+static unsigned int list_of(const struct attempt *attempt, size_t at)
 {
-	return at < attempt->counts[0];
+	unsigned int list = FIRST;
+
+	while (list < LAST && at >= count_before(attempt, list + 1))
+		list++;
+	return list;
+}
+
+static const struct stage *stage_at(const struct attempt *attempt, size_t at)
+{
+	unsigned int list = list_of(attempt, at);
+
+	return &attempt->stages[list][at - count_before(attempt, list)];
 }
 
 static size_t load_at(const struct attempt *attempt)
@@ -36,6 +54,7 @@ static void set_over(struct attempt *attempt, int result)
 	/* Closes descriptors, which may keep a mount busy, before anybody hears of the end. */
 	stage_list_done(&attempt->first);
 	stage_list_done(&attempt->list);
+	stage_list_done(&attempt->last);
 }
 
 static void set_failed(struct attempt *attempt, const struct stage *stage, int error)
@@ -88,8 +107,8 @@ static bool stage_over(struct attempt *attempt, int result)
 		return true;
 	}
 	if (result == STAGE_LIST_DONE)
-		next = attempt->counts[0] + (is_of_first(attempt, at) ? 0 : attempt->counts[1]);
-	if (next == attempt->counts[0] + attempt->counts[1]) {
+		next = count_before(attempt, list_of(attempt, at) + 1);
+	if (next == count_before(attempt, STAGE_LISTS)) {
 		set_over(attempt, 0);
 		return true;
 	}
@@ -109,7 +128,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 	const struct stage *stage;
 	uint64_t now_usec = monotonic_usec();
 
-	assert(!attempt->is_over && at < attempt->counts[0] + attempt->counts[1]);
+	assert(!attempt->is_over && at < count_before(attempt, STAGE_LISTS));
 	stage = stage_at(attempt, at);
 	if (atomic_load(&attempt->cancelled)) {
 		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
@@ -118,7 +137,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 				      "cancelled before '%s': no longer wanted", stage->name));
 		return NULL;
 	}
-	attempt->touched = !is_of_first(attempt, at);
+	attempt->touched = list_of(attempt, at) != FIRST;
 	attempt->report->failure.error = 0;
 	attempt->report->failed_at = NULL;
 	atomic_store_explicit(&attempt->since_usec, now_usec, memory_order_relaxed);
@@ -134,7 +153,10 @@ static enum stage_place next_place(const struct attempt *attempt)
 /* What the stages of the present list share. */
 static void *list_data(const struct attempt *attempt)
 {
-	return is_of_first(attempt, load_at(attempt)) ? attempt->first.data : attempt->list.data;
+	const struct stage_list *const lists[] = { &attempt->first, &attempt->list,
+						   &attempt->last };
+
+	return lists[list_of(attempt, load_at(attempt))]->data;
 }
 
 /* The next stage may be left half done: that is noted on the loop. */
@@ -316,14 +338,16 @@ bool attempt_start(struct attempt *attempt)
 	assert(attempt->pools.workers);
 	attempt->job.run = attempt_run;
 	attempt->job.done = attempt_done;
-	attempt->stages[0] = attempt->first.stages;
-	attempt->stages[1] = attempt->list.stages;
-	attempt->counts[0] = attempt->first.count;
-	attempt->counts[1] = attempt->list.count;
+	attempt->stages[FIRST] = attempt->first.stages;
+	attempt->stages[LIST] = attempt->list.stages;
+	attempt->stages[LAST] = attempt->last.stages;
+	attempt->counts[FIRST] = attempt->first.count;
+	attempt->counts[LIST] = attempt->list.count;
+	attempt->counts[LAST] = attempt->last.count;
 	attempt->report->cancelled = &attempt->cancelled;
 	attempt->report->progress = &attempt->progress;
 	attempt->report->tool_pid = &attempt->tool_pid;
-	if (attempt->counts[0] + attempt->counts[1] > 0)
+	if (count_before(attempt, STAGE_LISTS) > 0)
 		return !go_on(attempt);
 	set_over(attempt, 0);
 	return false;
@@ -368,7 +392,7 @@ size_t attempt_times(const struct attempt *attempt)
 const char *attempt_stage_name(struct attempt *attempt)
 {
 	assert(attempt);
-	if (attempt->counts[0] + attempt->counts[1] == 0)
+	if (count_before(attempt, STAGE_LISTS) == 0)
 		return "";
 	return stage_at(attempt, load_at(attempt))->name;
 }

@@ -22,7 +22,10 @@ struct attempt_pools {
 	struct source_locks *source_locks;
 };
 
-enum { STAGE_TIMES_KEPT = 32 /* of one attempt, the first ones */ };
+enum {
+	STAGE_TIMES_KEPT = 32, /* of one attempt, the first ones */
+	STAGE_LISTS = 3,
+};
 
 struct stage_time {
 	const char *name;    /* static */
@@ -35,12 +38,13 @@ struct attempt {
 	struct attempt_pools pools;
 	struct io_slot_place io_slot;
 	struct source_lock source_lock; /* until the end of the attempt */
-	/* What comes before the list, and the list; freed by the thread that ran the last stage.
-	 * Nothing of the first has to do with what the list is about: see touched. */
-	struct stage_list first, list;
-	const struct stage *stages[2]; /* of both; constants, so that their names outlive them */
-	size_t counts[2];
-	atomic_size_t at; /* over both: the present stage, or the last one that began */
+	/* What comes before the list, the list, and what comes after it; freed by the thread that
+	 * ran the last stage. Nothing of the first has to do with what the list is about: see
+	 * touched. */
+	struct stage_list first, list, last;
+	const struct stage *stages[STAGE_LISTS]; /* constants, so that their names outlive them */
+	size_t counts[STAGE_LISTS];
+	atomic_size_t at; /* over all lists: the present stage, or the last one that began */
 	_Atomic uint64_t since_usec;
 	atomic_bool cancelled;
 	enum stage_place place; /* where it is now */
@@ -64,7 +68,7 @@ struct attempt {
 
 /**
  * attempt_start - run the stages
- * @attempt: zeroed but for job.*, and with pools, first, list, is_cancellable and ended set
+ * @attempt: zeroed but for job.*, and with pools, first, list, last, is_cancellable and ended set
  *
  * Return: true when it runs; false when it is over already (no stages, or the first one could not
  * start): then ended() is not called and result says how.

@@ -58,6 +58,7 @@ static void operation_free(struct operation *operation)
 	(void) failure_drop(operation->last_failure);
 	stage_list_done(&operation->attempt.first);
 	stage_list_done(&operation->attempt.list);
+	stage_list_done(&operation->attempt.last);
 	object_unref(operation->pod);
 	object_unref(operation->pv);
 	free(operation->unique_name);
@@ -367,6 +368,9 @@ static void start(struct operations *operations, struct operation *operation,
 				&attempt->list, &operation->device_mount_path, failure);
 	if (r >= 0)
 		r = step_stages_before(operations->options.host, step, &attempt->first, failure);
+	if (r >= 0 && operations->options.stages_after)
+		operations->options.stages_after(operations->options.userdata, step,
+						 &attempt->last);
 	if (r < 0) {
 		if (failure->error == 0)
 			(void) failed(failure, r, "cannot begin %s", operation->name);

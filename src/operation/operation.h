@@ -59,6 +59,9 @@ struct operations_options {
 	 */
 	int (*note)(void *userdata, const char *unique_name, const char *pod_uid,
 		    enum unfinished unfinished, struct failure *reterr);
+	/* What podvold itself does after the plugin's stages, on the same threads; @ret is empty.
+	 * On the loop; NULL: nothing. */
+	void (*stages_after)(void *userdata, const struct step *step, struct stage_list *ret);
 	/* A back-off is over: the volume is worth another look. On the loop. */
 	void (*retry)(void *userdata, const char *unique_name);
 	/* One stage takes long, and later once more, when the operation is stuck. On the loop;

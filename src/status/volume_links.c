@@ -3,8 +3,9 @@
  * volume_links - links by name follow the actual state; see volume_links.h
  *
  * Which links there are is remembered, so that a volume that is planned and has not changed costs
- * no system call. A link that cannot be made or removed is logged and stops nothing: the volume is
- * mounted all the same.
+ * no system call. The last stage of a set-up makes them on its worker, before the table hears of
+ * the mount; what it could not make is tried once more on the loop. A link that cannot be made or
+ * removed is logged and stops nothing: the volume is mounted all the same.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -131,11 +132,19 @@ static void remove_links(struct volume_links *links, struct linked *linked)
 	forget(links, linked);
 }
 
-static void make_links(struct volume_links *links, const char *unique_name,
-		       const struct actual_pod *pod)
+static const struct desired_pod *find_want(const struct volume_links *links,
+					   const char *unique_name, const char *pod_uid)
 {
 	const struct desired_volume *volume = desired_find(links->desired, unique_name);
-	const struct desired_pod *want = volume ? desired_find_pod(volume, pod->pod_uid) : NULL;
+
+	return volume ? desired_find_pod(volume, pod_uid) : NULL;
+}
+
+/* @are_made: by the last stage of the step. */
+static void make_links(struct volume_links *links, const char *unique_name,
+		       const struct actual_pod *pod, bool are_made)
+{
+	const struct desired_pod *want = find_want(links, unique_name, pod->pod_uid);
 	size_t count = want ? want->outer_name_count : 1;
 	struct failure failure = { .error = 0 };
 	struct linked *linked;
@@ -151,7 +160,7 @@ static void make_links(struct volume_links *links, const char *unique_name,
 	}
 	for (size_t i = 0; i < count; i++) {
 		name.volume = want ? want->outer_names[i] : pod->outer_name;
-		if (name_link_make(links->fd, &name, pod->path, &failure) < 0)
+		if (!are_made && name_link_make(links->fd, &name, pod->path, &failure) < 0)
 			log_message(LOG_WARNING, "ignoring: %s", failure.text);
 		else
 			add_name(linked, name.volume);
@@ -204,32 +213,122 @@ void volume_links_started(void *userdata, const struct step *step)
 static bool is_complete(const struct volume_links *links, const struct linked *linked,
 			const char *unique_name)
 {
-	const struct desired_volume *volume = desired_find(links->desired, unique_name);
-	const struct desired_pod *want = volume ? desired_find_pod(volume, linked->pod_uid) : NULL;
+	const struct desired_pod *want = find_want(links, unique_name, linked->pod_uid);
 
 	return linked->name && want && want->outer_name_count == 1 &&
 	       strcmp(linked->name, want->outer_names[0]) == 0;
 }
 
-/* Made here alone: a pod whose teardown runs is still mounted in the table. */
+static bool has_links(const struct volume_links *links, const char *unique_name,
+		      const struct actual_pod *pod)
+{
+	struct linked *linked = find_own(links, pod);
+
+	if (linked && !linked->is_made)
+		linked->is_made = is_complete(links, linked, unique_name);
+	return linked && linked->is_made;
+}
+
+/* Of an image there is no path: the runtime mounts it. */
+static bool may_have_links(const struct actual_pod *pod)
+{
+	return pod && pod->path && pod->path[0] == '/';
+}
+
+/* ---- the last stage of a set-up ---- */
+
+struct making {
+	int fd;
+	char pod_key[POD_KEY_ROOM];
+	struct link_name name;
+	char *target;
+	size_t count;
+	char *volumes[];
+};
+
+static void making_free(void *data)
+{
+	struct making *making = data;
+
+	for (size_t i = 0; i < making->count; i++)
+		free(making->volumes[i]);
+	free(making->target);
+	free(making);
+}
+
+/* What fails is tried again, and logged, when the step has ended. */
+static int make_on_worker(void *data, struct stage_report *report)
+{
+	struct making *making = data;
+
+	for (size_t i = 0; i < making->count; i++) {
+		making->name.volume = making->volumes[i];
+		if (name_link_make(making->fd, &making->name, making->target, NULL) < 0)
+			return STAGE_NEXT;
+	}
+	report->has_links = true;
+	return STAGE_NEXT;
+}
+
+/* NULL: no memory, or the pod is known from disk alone. */
+static struct making *making_new(const struct volume_links *links, const struct actual_pod *pod,
+				 const struct desired_pod *want)
+{
+	struct making *making =
+		calloc(1, sizeof(*making) + want->outer_name_count * sizeof(*making->volumes));
+	bool is_whole;
+
+	if (!making)
+		return NULL;
+	making->fd = links->fd;
+	making->target = strdup(pod->path);
+	is_whole = making->target &&
+		   split(pod->pod_key, strlen(pod->pod_key), making->pod_key, &making->name);
+	while (is_whole && making->count < want->outer_name_count) {
+		char *name = strdup(want->outer_names[making->count]);
+
+		making->volumes[making->count++] = name;
+		is_whole = name != NULL;
+	}
+	if (is_whole)
+		return making;
+	making_free(making);
+	return NULL;
+}
+
+void volume_links_stages(void *userdata, const struct step *step, struct stage_list *ret)
+{
+	static const struct stage stages[] = { WORKER_STAGE("make links by name", make_on_worker) };
+	const struct volume_links *links = userdata;
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+	struct making *making;
+
+	if (!links || links->fd < 0 || step->kind != STEP_PUBLISH)
+		return;
+	volume = actual_find(links->actual, step->unique_name);
+	pod = volume ? actual_find_pod(volume, step->pod_uid) : NULL;
+	if (!may_have_links(pod) || has_links(links, step->unique_name, pod))
+		return;
+	making = making_new(links, pod, step->want_pod);
+	if (making)
+		*ret = (struct stage_list){ stages, ARRAY_SIZE(stages), making, making_free };
+}
+
+/* Remembered here alone: a pod whose teardown runs is still mounted in the table. */
 void volume_links_ended(void *userdata, const struct operation_ended *ended)
 {
 	struct volume_links *links = userdata;
 	const struct actual_volume *volume;
 	const struct actual_pod *pod;
-	struct linked *linked;
 
 	if (!links || links->fd < 0 || ended->result.kind != STEP_PUBLISH)
 		return;
 	volume = actual_find(links->actual, ended->result.unique_name);
 	pod = volume ? actual_find_pod(volume, ended->result.pod_uid) : NULL;
-	if (!pod || pod->state != MOUNT_DONE || !pod->path || pod->path[0] != '/')
-		return; /* of an image there is no path: the runtime mounts it */
-	linked = find_own(links, pod);
-	if (linked && !linked->is_made)
-		linked->is_made = is_complete(links, linked, ended->result.unique_name);
-	if (!linked || !linked->is_made)
-		make_links(links, ended->result.unique_name, pod);
+	if (may_have_links(pod) && pod->state == MOUNT_DONE &&
+	    !has_links(links, ended->result.unique_name, pod))
+		make_links(links, ended->result.unique_name, pod, ended->report->has_links);
 }
 
 /* ---- at start ---- */

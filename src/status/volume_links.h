@@ -2,9 +2,10 @@
 /*
  * volume_links - keeps RUN-DIR/by-name/NAMESPACE/POD/VOLUME as the actual state has it
  *
- * A link is there while its volume is mounted for the pod: made when the set-up ended well, removed
- * when a teardown begins or the mount is in doubt. One that was there before a restart stays while
- * its volume may be mounted. podvold reads none of them. The loop thread only.
+ * A link is there while its volume is mounted for the pod: made as the last stage of the set-up,
+ * before anything reports the volume as mounted, removed when a teardown begins or the mount is in
+ * doubt. One that was there before a restart stays while its volume may be mounted. podvold reads
+ * none of them. The loop thread only.
  */
 #pragma once
 
@@ -13,6 +14,7 @@
 struct actual;
 struct desired;
 struct operation_ended;
+struct stage_list;
 struct step;
 struct volume_links;
 
@@ -25,6 +27,9 @@ int volume_links_new(const char *run_dir, const struct desired *desired,
 void volume_links_wait(struct volume_links *links);
 /* The links stay. Accepts NULL. Return: NULL. */
 struct volume_links *volume_links_free(struct volume_links *links);
+
+/* For operations_options.stages_after; @links may be NULL. */
+void volume_links_stages(void *links, const struct step *step, struct stage_list *ret);
 
 /* Hooks of an observer of steps: @links is a struct volume_links, or NULL. */
 void volume_links_planned(void *links, const char *unique_name);

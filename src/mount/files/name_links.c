@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,10 @@
 #define BEING_MADE ".new" /* no name of a volume begins with a dot */
 
 enum { LEVEL_MODE = 0755, NAME_MAX_BYTES = 253, LEVELS = 3 };
+
+/* So that a directory that became empty is not removed under who makes a link in it, nor a link
+ * that was replaced after a look at it. */
+static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
 int name_links_open(const char *run_dir, struct failure *reterr)
 {
@@ -99,7 +104,7 @@ static int replace(int fd, const char *name, const char *target, struct failure 
 	return r;
 }
 
-int name_link_make(int fd, const struct link_name *name, const char *target, struct failure *reterr)
+static int make(int fd, const struct link_name *name, const char *target, struct failure *reterr)
 {
 	cleanup_close int name_space = open_level(fd, name->name_space, reterr);
 	cleanup_close int pod = -EBADF;
@@ -120,6 +125,16 @@ int name_link_make(int fd, const struct link_name *name, const char *target, str
 	return errno == EEXIST
 		       ? replace(pod, name->volume, target, reterr)
 		       : failed(reterr, -errno, "link by name: cannot create '%s'", name->volume);
+}
+
+int name_link_make(int fd, const struct link_name *name, const char *target, struct failure *reterr)
+{
+	int r;
+
+	(void) pthread_mutex_lock(&change);
+	r = make(fd, name, target, reterr);
+	(void) pthread_mutex_unlock(&change);
+	return r;
 }
 
 /* ---- removal ---- */
@@ -207,7 +222,9 @@ int name_links_prune(int fd, name_link_keep_fn *keep, void *userdata, struct fai
 
 	if (again < 0)
 		return failed(reterr, -errno, "cannot list '" DIRECTORY "'");
+	(void) pthread_mutex_lock(&change);
 	prune_level(&pruning, again, 0);
+	(void) pthread_mutex_unlock(&change);
 	return pruning.result;
 }
 
@@ -216,8 +233,8 @@ static bool leads_elsewhere(void *userdata, const struct link_name *name, const 
 	return strcmp(userdata, target) != 0;
 }
 
-int name_links_remove(int fd, const struct link_name *name, const char *target,
-		      struct failure *reterr)
+static int remove_links(int fd, const struct link_name *name, const char *target,
+			struct failure *reterr)
 {
 	cleanup_free char *copy = strdup(target);
 	struct pruning pruning = { .keep = leads_elsewhere,
@@ -236,4 +253,15 @@ int name_links_remove(int fd, const struct link_name *name, const char *target,
 	    errno != ENOENT)
 		note(&pruning, -errno, name->name_space);
 	return pruning.result;
+}
+
+int name_links_remove(int fd, const struct link_name *name, const char *target,
+		      struct failure *reterr)
+{
+	int r;
+
+	(void) pthread_mutex_lock(&change);
+	r = remove_links(fd, name, target, reterr);
+	(void) pthread_mutex_unlock(&change);
+	return r;
 }

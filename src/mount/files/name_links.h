@@ -6,7 +6,7 @@
  * For units and containers, which cannot know a pod's uid. Made and removed by descriptors of the
  * directories, never followed. A name that is not one plain component is refused, and what is in
  * the way and not a link is left alone. The run directory is a tmpfs of the node: nothing here
- * waits for a server, so the loop thread may call all of it.
+ * waits for a server, so the loop thread may call all of it. Any thread; one change at a time.
  */
 #pragma once
 
