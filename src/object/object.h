@@ -148,8 +148,8 @@ int object_edit_checked(const struct object *object,
 			const struct object **ret, struct failure *reterr);
 
 /* A proposal that becomes what is stored although others hold it: until the store has answered,
- * none of them reads its text and metadata. When the write fails it may have metadata of the store.
- * On the loop. */
+ * none of them reads its text, metadata or binding. When the write fails it may have metadata of
+ * the store. On the loop. */
 void object_hand_over(const struct object *object);
 
 /* The same object with another metadata.resourceVersion. Return: as object_edit(). */

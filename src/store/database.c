@@ -327,7 +327,8 @@ int database_load(struct database *database,
 
 static int step_write(struct database *database, const struct database_write *write)
 {
-	sqlite3_stmt *statement = write->json ? database->put : database->remove;
+	const struct object *object = write->object;
+	sqlite3_stmt *statement = object ? database->put : database->remove;
 	int result;
 
 	/* Nothing is copied: the group outlives the step. The lengths are limited, far below 2^31.
@@ -337,8 +338,8 @@ static int step_write(struct database *database, const struct database_write *wr
 		result = sqlite3_bind_text(statement, 2, write->name_space, -1, SQLITE_STATIC);
 	if (result == SQLITE_OK)
 		result = sqlite3_bind_text(statement, 3, write->name, -1, SQLITE_STATIC);
-	if (result == SQLITE_OK && write->json)
-		result = sqlite3_bind_blob(statement, 4, write->json, (int) write->json_length,
+	if (result == SQLITE_OK && object)
+		result = sqlite3_bind_blob(statement, 4, object->json, (int) object->json_length,
 					   SQLITE_STATIC);
 	if (result == SQLITE_OK)
 		result = sqlite3_step(statement);

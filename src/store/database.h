@@ -59,12 +59,11 @@ int database_load(struct database *database,
 		  int (*visit)(const struct database_row *row, void *userdata), void *userdata,
 		  uint64_t *ret_resource_version, struct failure *reterr);
 
-/* One write of a group: @json NULL removes the row. Everything is borrowed. */
+/* One write of a group. Everything is borrowed, and the text is what it is at the commit. */
 struct database_write {
 	const char *kind;
 	const char *name_space, *name;
-	const char *json;
-	size_t json_length;
+	const struct object *object; /* NULL: removes the row */
 };
 
 /**

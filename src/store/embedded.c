@@ -338,16 +338,18 @@ static void start_group(struct store *store)
 		bytes += write->object ? write->object->json_length : 0;
 		group_add(group, &store->cache, write, is_taken(store, write), now_usec);
 	}
-	group_seal(group);
 	if (needs_commit(store) || group->unsynced_count > 0)
-		writer_start(store->writer, &(struct writer_group){
-						    .commits = needs_commit(store),
-						    .writes = group->rows,
-						    .count = group->row_count,
-						    .resource_version = version_to_store(store),
-						    .unsynced = group->unsynced_rows,
-						    .unsynced_count = group->unsynced_count,
-					    });
+		writer_start(store->writer,
+			     &(struct writer_group){
+				     .prepare = group->bind ? group_bind_pairs : NULL,
+				     .group = group,
+				     .commits = needs_commit(store),
+				     .writes = group->rows,
+				     .count = group->row_count,
+				     .resource_version = version_to_store(store),
+				     .unsynced = group->unsynced_rows,
+				     .unsynced_count = group->unsynced_count,
+			     });
 	else
 		end_group(store, 0, NULL);
 }

@@ -74,6 +74,7 @@ void group_begin(struct group *group, uint64_t resource_version)
 	group->unsynced_count = 0;
 	memset(group->growth, 0, sizeof(group->growth));
 	memset(group->hashes, 0, sizeof(group->hashes));
+	group->bind = group->bind_new;
 	group->resource_version = resource_version;
 }
 
@@ -395,26 +396,14 @@ static int check_quota(const struct group *group, const struct cache *cache,
 			    most, group->quota.names[place]);
 }
 
-/* @result: NULL: removes. */
-static struct database_write row_of(const struct write *write, const struct object *result)
+static struct database_write row_of(const struct admitted *member)
 {
 	return (struct database_write){
-		.kind = kind_row(write->kind)->name,
-		.name_space = write->name_space,
-		.name = write->name,
-		.json = result ? result->json : NULL,
-		.json_length = result ? result->json_length : 0,
+		.kind = kind_row(member->write->kind)->name,
+		.name_space = member->write->name_space,
+		.name = member->write->name,
+		.object = member->result,
 	};
-}
-
-static void add_change(struct group *group, const struct admitted *member)
-{
-	const struct write *write = member->write;
-
-	group->resource_version = member->resource_version;
-	group->hashes[hash_word(group, member->hash)] |= UINT64_C(1) << member->hash % 64;
-	group->growth[store_place(write->kind)] +=
-		(ssize_t) bytes_of(member->result) - (ssize_t) bytes_of(member->old);
 }
 
 static void add_row(struct group *group, const struct admitted *member)
@@ -427,18 +416,18 @@ static void add_row(struct group *group, const struct admitted *member)
 	if (durability != KIND_SYNCED)
 		group->has_unsynced = true;
 	if (durability == KIND_SYNCED)
-		group->rows[group->row_count++] = row_of(write, member->result);
+		group->rows[group->row_count++] = row_of(member);
 	else if (durability == KIND_UNSYNCED)
-		group->unsynced_rows[group->unsynced_count++] = row_of(write, member->result);
+		group->unsynced_rows[group->unsynced_count++] = row_of(member);
 }
 
-void group_seal(struct group *group)
+static void add_change(struct group *group, const struct admitted *member)
 {
-	if (group->pairs.bind)
-		group_bind_pairs(group);
-	for (size_t i = 0; i < group->count; i++)
-		if (group->members[i].verdict == VERDICT_CHANGES)
-			add_row(group, &group->members[i]);
+	group->resource_version = member->resource_version;
+	group->hashes[hash_word(group, member->hash)] |= UINT64_C(1) << member->hash % 64;
+	group->growth[store_place(member->write->kind)] +=
+		(ssize_t) bytes_of(member->result) - (ssize_t) bytes_of(member->old);
+	add_row(group, member);
 }
 
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,

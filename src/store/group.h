@@ -87,10 +87,8 @@ struct group {
 		store_check_fn *check; /* NULL: none */
 		void *userdata;
 	} news;
-	struct {
-		store_bind_fn *bind; /* NULL: none is bound in the write that creates it */
-		void *userdata;
-	} pairs;
+	store_bind_fn *bind;     /* NULL: none is bound in the write that creates it */
+	store_bind_fn *bind_new; /* of the groups to come: the thread has this one */
 	unsigned int
 		unstored_kinds; /* set of 1 << kind: never on disk, whatever their durability */
 	struct {
@@ -116,9 +114,6 @@ void group_begin(struct group *group, uint64_t resource_version);
  */
 void group_add(struct group *group, struct cache *cache, struct write *write, bool is_taken,
 	       uint64_t now_usec);
-
-/* No write is added any more: binds what is created together, and makes the rows. */
-void group_seal(struct group *group);
 
 /* The group was not stored: who changed something or relied on that gets this failure. */
 void group_fail(struct group *group, const struct failure *failure);

@@ -34,38 +34,24 @@ static struct admitted *find_volume(struct group *group, const char *name)
 	return NULL;
 }
 
-static void take_before(struct group *group, struct admitted *member, char *before)
-{
-	if (!before)
-		return;
-	assert(!member->unbound); /* one that is bound is bound to nothing else */
-	group->growth[store_place(member->write->kind)] +=
-		(ssize_t) member->result->json_length - (ssize_t) strlen(before);
-	member->unbound = before;
-}
-
 /* Of claims that name one volume the last that came gets it, as in the binder's list of who is due:
  * of a manifest, whose last document is created first, the first one. */
 void group_bind_pairs(struct group *group)
 {
 	for (size_t i = group->count; i-- > 0;) {
 		struct admitted *claim = &group->members[i], *volume = NULL;
-		char *before[2] = { NULL, NULL };
 
 		if (!is_new(claim, KIND_PERSISTENT_VOLUME_CLAIM))
 			continue;
 		if (claim->result->claim->volume_name[0] != '\0')
 			volume = find_volume(group, claim->result->claim->volume_name);
-		if (!volume)
-			continue;
-		group->pairs.bind(group->pairs.userdata, claim->result, volume->result, before);
-		take_before(group, claim, before[0]);
-		take_before(group, volume, before[1]);
+		if (volume)
+			group->bind(claim->result, volume->result, &claim->unbound,
+				    &volume->unbound);
 	}
 }
 
-void store_bind_new(struct store *store, store_bind_fn *bind, void *userdata)
+void store_bind_new(struct store *store, store_bind_fn *bind)
 {
-	store_group(store)->pairs.bind = bind;
-	store_group(store)->pairs.userdata = userdata;
+	store_group(store)->bind_new = bind;
 }

@@ -13,16 +13,17 @@
 
 /**
  * store_bind_fn - bind these two, if they are to be
- * @ret_before: the texts of claim and volume as they were; NULL: that one is unchanged
+ * @claim_before, @volume_before: the text as it was, of one that is changed; else left NULL
  *
- * On the loop. Both are admitted and nothing else has read them: object_edit_new() changes them.
+ * On the thread that commits. Both are admitted and nothing else has read them: object_edit_new()
+ * changes them.
  */
-typedef void store_bind_fn(void *userdata, const struct object *claim, const struct object *volume,
-			   char *ret_before[2]);
+typedef void store_bind_fn(const struct object *claim, const struct object *volume,
+			   char **claim_before, char **volume_before);
 
-/* Asked from now on; NULL: never. */
-void store_bind_new(struct store *store, store_bind_fn *bind, void *userdata);
+/* Asked of the groups that begin from now on; NULL: never. */
+void store_bind_new(struct store *store, store_bind_fn *bind);
 
-/* For group_seal(). */
+/* Before the commit, on its thread, which has the group. */
 struct group;
 void group_bind_pairs(struct group *group);

@@ -85,6 +85,8 @@ static void commit(struct writer *writer)
 {
 	const struct writer_group *group = &writer->group;
 
+	if (group->prepare)
+		group->prepare(group->group);
 	writer->error = group->commits
 				? database_commit(writer->database, group->writes, group->count,
 						  group->resource_version, &writer->reason)

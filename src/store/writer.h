@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+struct group;
 struct writer;
 
 /* Both are borrowed, and the thread's until writer_free(). @unsynced: of rows that are not synced;
@@ -25,6 +26,8 @@ struct writer *writer_free(struct writer *writer);
 int writer_event_fd(const struct writer *writer);
 
 struct writer_group {
+	void (*prepare)(struct group *group); /* called first; NULL: the writes are as they are */
+	struct group *group;
 	bool commits; /* there are writes, or the version has to be kept */
 	const struct database_write *writes;
 	size_t count;

@@ -109,12 +109,13 @@ int binding_make(const struct binding_step *step, const struct object *about,
 
 /**
  * binding_bind_new - the same for a claim and a volume that one commit creates: in place
- * @ret_before: as store_bind_fn() in store/pairs.h
  *
- * Nothing happens where the next write for the claim is not its binding to this volume, and where
- * memory is missing: then the binder binds them when they are stored.
+ * As store_bind_fn() in store/pairs.h: on another thread. Nothing happens where the next write for
+ * the claim is not its binding to this volume, and where memory is missing: then the binder binds
+ * them when they are stored.
  */
-void binding_bind_new(const struct object *claim, const struct object *volume, char *ret_before[2]);
+void binding_bind_new(const struct object *claim, const struct object *volume, char **claim_before,
+		      char **volume_before);
 
 /* ---- claim_conditions.c: status.conditions of a claim; pure ---- */
 

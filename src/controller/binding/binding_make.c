@@ -169,7 +169,8 @@ int binding_make(const struct binding_step *step, const struct object *about,
 }
 
 /* The claim last: where a volume names it alone, the binder does the rest. */
-void binding_bind_new(const struct object *claim, const struct object *volume, char *ret_before[2])
+void binding_bind_new(const struct object *claim, const struct object *volume, char **claim_before,
+		      char **volume_before)
 {
 	struct claim_facts facts = { .claim = claim->claim, .named = volume->persistent_volume };
 	struct binding_step step;
@@ -181,9 +182,11 @@ void binding_bind_new(const struct object *claim, const struct object *volume, c
 	while (is_binding) {
 		bool is_volume = step.write <= BINDING_VOLUME_STATUS;
 		const struct object *target = is_volume ? volume : claim;
+		char **before = is_volume ? volume_before : claim_before;
 
 		assert(step.write >= BINDING_VOLUME_SPEC && step.write <= BINDING_CLAIM_STATUS);
-		if (object_edit_new(target, edit, &make, &ret_before[is_volume]) < 0)
+		assert(!*before); /* one that is bound is bound to nothing else */
+		if (object_edit_new(target, edit, &make, before) < 0)
 			return;
 		is_binding = binding_decide_next(&facts, target, &step);
 	}

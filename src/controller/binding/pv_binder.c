@@ -544,7 +544,7 @@ static void close_all(void *userdata)
 {
 	struct pv_binder *binder = userdata;
 
-	store_bind_new(binder->options.store, NULL, NULL);
+	store_bind_new(binder->options.store, NULL);
 	for (struct pending *pending = binder->pendings; pending; pending = pending->next)
 		pending->binder = NULL;
 	bound_pairs_done(&binder->bound_pairs);
@@ -566,12 +566,6 @@ static const struct controller_class pv_binder_class = {
 	.close = close_all,
 };
 
-static void bind_new(void *userdata, const struct object *claim, const struct object *volume,
-		     char *ret_before[2])
-{
-	binding_bind_new(claim, volume, ret_before);
-}
-
 int pv_binder_new(const struct controller_options *options, struct pv_binder **ret)
 {
 	int r;
@@ -579,7 +573,7 @@ int pv_binder_new(const struct controller_options *options, struct pv_binder **r
 	assert(options->event_fn && ret);
 	r = controller_new(&pv_binder_class, options, ret);
 	if (r == 0)
-		store_bind_new(options->store, bind_new, NULL);
+		store_bind_new(options->store, binding_bind_new);
 	return r;
 }
 

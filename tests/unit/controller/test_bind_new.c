@@ -3,7 +3,8 @@
  * test_bind_new - a claim and the volume that it names, created by one commit, are bound in it: as
  * the binder's own writes leave them, or not at all
  *
- * database_commit() is interposed: it is counted, and fails when set to.
+ * database_commit() is interposed: it is counted, and fails when set to. So is object_edit_new():
+ * it may not take the loop's time.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,10 +16,29 @@
 #include "tests/unit/store/failing_commit.h"
 
 #include "base/cleanup.h"
+#include "object/edit_new.h"
 #include "object/json/json.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+static pthread_t loop;
+
+int __real_object_edit_new(const struct object *object,
+			   int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
+			   char **ret_before);
+int __wrap_object_edit_new(const struct object *object,
+			   int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
+			   char **ret_before);
+
+int __wrap_object_edit_new(const struct object *object,
+			   int (*edit)(struct cJSON *tree, void *userdata), void *userdata,
+			   char **ret_before)
+{
+	assert_false(pthread_equal(pthread_self(), loop));
+	return __real_object_edit_new(object, edit, userdata, ret_before);
+}
 
 /* Queued for the next commit; the store takes its reference. */
 static void queue(struct world *world, const char *text)
@@ -290,5 +310,6 @@ int main(void)
 		TEST(a_large_one_is_left_to_the_binder),
 	};
 
+	loop = pthread_self();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
