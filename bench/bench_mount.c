@@ -2,14 +2,14 @@
 /*
  * bench_mount - what mounting volumes costs here, beside the bare system calls of the same run
  *
- *   bench_mount [--quick] [--directory DIR] [--count COUNT | --latency]
+ *   bench_mount [--quick] [--directory DIR] [--count COUNT] [--more]
  *
- * Pods with one local volume each are mounted and taken down by the agent, by the bare calls, which
- * are the floor, and by plain calls in kubelet's layout; turn by turn, so that what disturbs one
- * disturbs all. With --latency instead: from a manifest's rename to its mounted volume, what
- * hearing of every mount costs their maker, and how soon others' unmounts are healed. Needs root;
- * everything happens in private mount namespaces and in a temporary directory below DIR, which
- * defaults to /var/tmp and should be on a disk.
+ * Pods with one local volume each are mounted and taken down by the agent and by the bare calls,
+ * which are the floor; turn by turn, so that what disturbs one disturbs all. --more: also by plain
+ * calls in kubelet's layout; then what hearing of every mount costs their maker, from a manifest's
+ * rename to its mounted volume, and how soon others' unmounts are healed. Needs root; everything
+ * happens in private mount namespaces and in a temporary directory below DIR, which defaults to
+ * /var/tmp and should be on a disk.
  */
 #include "bench/bench.h"
 #include "bench/sample.h"
@@ -232,17 +232,13 @@ static void bench_count(unsigned int count)
 {
 	struct measurement agent = { .calls = agent_run, .count = count };
 	struct measurement calls = { .calls = bare_calls, .count = count };
-	struct measurement kubelets = { .calls = plain_calls, .count = count };
-	struct bench_result ours, bare, plain;
+	struct bench_result ours, bare;
 
 	measure(&calls, &bare, sizeof(bare));
 	measure(&agent, &ours, sizeof(ours));
-	measure(&kubelets, &plain, sizeof(plain));
 	print_sample("mounted_ms", count, "volumes", ours.mount_usec / 1e3, bare.mount_usec / 1e3);
 	print_sample("unmounted_ms", count, "volumes", ours.unmount_usec / 1e3,
 		     bare.unmount_usec / 1e3);
-	print_sample("mounted_plain_ms", count, "volumes", ours.mount_usec / 1e3,
-		     plain.mount_usec / 1e3);
 	print_sample("mounted_cpu_ms", count, "volumes", ours.mount_cpu_usec / 1e3, NO_FLOOR);
 	print_sample("read_ms", count, "volumes", ours.load_usec / 1e3, NO_FLOOR);
 	print_sample("parsed_ms", count, "volumes", ours.parse_usec / 1e3, NO_FLOOR);
@@ -279,19 +275,24 @@ static void bench_latencies(unsigned int samples)
 		      bare, found);
 }
 
-/* What hearing of every mount costs their maker. */
-static void bench_hearing(void)
+/* What hearing of every mount costs their maker, and kubelet's layout beside it. */
+static void bench_others(void)
 {
 	struct measurement with = { .calls = agent_run, .count = 1000 };
 	struct measurement without = { .calls = agent_run_deaf, .count = 1000 };
-	struct bench_result hearing, deaf;
+	struct measurement kubelets = { .calls = plain_calls, .count = 1000 };
+	struct bench_result hearing, deaf, plain;
 
+	measure(&kubelets, &plain, sizeof(plain));
 	measure(&without, &deaf, sizeof(deaf));
 	measure(&with, &hearing, sizeof(hearing));
+	print_sample("mounted_plain_ms", 1000, "volumes", hearing.mount_usec / 1e3,
+		     plain.mount_usec / 1e3);
 	print_sample("watched_mounted_ms", 1000, "volumes", hearing.mount_usec / 1e3,
 		     deaf.mount_usec / 1e3);
 	print_sample("watched_unmounted_ms", 1000, "volumes", hearing.unmount_usec / 1e3,
 		     deaf.unmount_usec / 1e3);
+	(void) fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -299,11 +300,11 @@ int main(int argc, char **argv)
 	static const struct option options[] = { { "quick", no_argument, NULL, 'q' },
 						 { "directory", required_argument, NULL, 'd' },
 						 { "count", required_argument, NULL, 'c' },
-						 { "latency", no_argument, NULL, 'l' },
+						 { "more", no_argument, NULL, 'm' },
 						 { 0 } };
 	unsigned int counts[] = { 1000, 10000 }, runs = 5, samples = SAMPLES_MAX;
 	const char *directory = "/var/tmp";
-	bool latency = false;
+	bool more = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
@@ -313,8 +314,8 @@ int main(int argc, char **argv)
 			directory = optarg;
 		else if (option == 'c')
 			counts[0] = (unsigned int) strtoul(optarg, NULL, 10), counts[1] = 0;
-		else if (option == 'l')
-			latency = true;
+		else if (option == 'm')
+			more = true;
 		else
 			return 2;
 	}
@@ -329,12 +330,12 @@ int main(int argc, char **argv)
 	(void) atexit(remove_base);
 
 	for (unsigned int run = 0; run < runs; run++) {
-		for (size_t i = 0; !latency && i < ARRAY_SIZE(counts) && counts[i] > 0; i++)
+		for (size_t i = 0; i < ARRAY_SIZE(counts) && counts[i] > 0; i++)
 			bench_count(counts[i]);
-		if (latency)
-			bench_hearing();
+		if (more)
+			bench_others();
 	}
-	if (latency)
+	if (more)
 		bench_latencies(samples);
 	return 0;
 }
