@@ -13,7 +13,12 @@ enum {
 	GROWN_BYTES_MAX = 512,    /* the same of texts */
 };
 
-static atomic_uint decoded_bytes[KIND_COUNT], grown_bytes[KIND_COUNT];
+static atomic_uint decoded_bytes[KIND_COUNT];
+
+/* At first what is usual: of a burst hundreds are read before the first one is stored. */
+static atomic_uint grown_bytes[KIND_COUNT] = {
+	[KIND_POD] = 136, [KIND_PERSISTENT_VOLUME] = 424, [KIND_PERSISTENT_VOLUME_CLAIM] = 312
+};
 
 static unsigned int load(const atomic_uint *bytes)
 {

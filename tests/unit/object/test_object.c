@@ -267,8 +267,10 @@ static void test_a_proposal_becomes_the_object(void **state)
 /* By as much as that of the one before it: the store takes no memory for it. */
 static void test_the_text_of_a_second_proposal_grows_in_place(void **state)
 {
+	static const char yaml[] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n";
+
 	for (unsigned int i = 0; i < 2; i++) {
-		cleanup_object const struct object *object = object_of(pod_yaml);
+		cleanup_object const struct object *object = object_of(yaml);
 		cleanup_object const struct object *proposal = NULL, *result = NULL;
 		struct admission admission = { .verb = ADMIT_CREATE, .resource_version = 7 };
 		struct cJSON *tree = object_tree(object);
