@@ -510,6 +510,7 @@ struct agent *agent_free(struct agent *agent)
 	cluster_stop(agent->cluster);
 	drivers_stop(agent->drivers);
 	agent->controllers.csi = csi_controllers_free(agent->controllers.csi);
+	operations_stop(agent->operations);
 	agent->pools.workers = worker_pool_free(agent->pools.workers);
 	agent->pools.unmounters = worker_pool_free(agent->pools.unmounters);
 	agent->pools.walkers = worker_pool_free(agent->pools.walkers);

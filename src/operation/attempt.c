@@ -134,7 +134,9 @@ static const struct stage *begin_stage(struct attempt *attempt)
 		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
 			 failed_plain(&attempt->report->failure, -ECANCELED,
-				      "cancelled before '%s': no longer wanted", stage->name));
+				      "cancelled before '%s': %s", stage->name,
+				      atomic_load(&attempt->stopped) ? "podvold is shutting down"
+								     : "no longer wanted"));
 		return NULL;
 	}
 	attempt->touched = list_of(attempt, at) != FIRST;
@@ -315,8 +317,9 @@ static void leave_io_slot(struct attempt *attempt)
 static void set_not_run(struct attempt *attempt)
 {
 	attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
-	set_over(attempt,
-		 failed_plain(&attempt->report->failure, -ECANCELED, "podvold is shutting down"));
+	set_over(attempt, failed_plain(&attempt->report->failure, -ECANCELED,
+				       "cancelled before '%s': podvold is shutting down",
+				       stage_at(attempt, load_at(attempt))->name));
 }
 
 static void attempt_done(struct worker_job *job)
@@ -370,9 +373,17 @@ void attempt_cancel(struct attempt *attempt)
 	}
 }
 
+void attempt_stop(struct attempt *attempt)
+{
+	assert(attempt);
+	atomic_store(&attempt->stopped, true);
+	attempt_cancel(attempt);
+}
+
 bool attempt_give_up(struct attempt *attempt)
 {
 	assert(attempt);
+	atomic_store(&attempt->stopped, true);
 	/* Whatever it hangs in: nothing that comes after is begun. */
 	atomic_store(&attempt->cancelled, true);
 	if (attempt->source_lock.waits) { /* there is no pool any more for those behind it */

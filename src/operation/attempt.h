@@ -46,9 +46,9 @@ struct attempt {
 	size_t counts[STAGE_LISTS];
 	atomic_size_t at; /* over all lists: the present stage, or the last one that began */
 	_Atomic uint64_t since_usec;
-	atomic_bool cancelled;
-	enum stage_place place; /* where it is now */
-	bool is_cancellable;    /* attempt_cancel() ends it between two stages */
+	atomic_bool cancelled, stopped; /* stopped: podvold is why */
+	enum stage_place place;         /* where it is now */
+	bool is_cancellable;            /* attempt_cancel() ends it between two stages */
 	bool touched; /* a stage of the list began: the kernel or a driver may have been reached */
 	bool was_run; /* by the pool it was given to; false when that closed */
 	bool is_starting; /* inside a loop stage's start() */
@@ -77,6 +77,9 @@ bool attempt_start(struct attempt *attempt);
 
 /* No longer wanted: a cancellable one ends soon with -ECANCELED. */
 void attempt_cancel(struct attempt *attempt);
+
+/* The same, because podvold is shutting down. */
+void attempt_stop(struct attempt *attempt);
 
 /* Its owner goes while it waits for an IO slot or a source, or hangs on a thread: set-up or
  * teardown, no further stage of it begins. Return: true when it waited, and so is on no thread. */

@@ -534,6 +534,16 @@ int operations_new(const struct operations_options *options, struct operations *
 	return 0;
 }
 
+void operations_stop(struct operations *operations)
+{
+	if (!operations)
+		return;
+	for (struct key_record *record = key_next(operations->keys, NULL); record;
+	     record = key_next(operations->keys, record))
+		if (record->pending)
+			attempt_stop(&((struct operation *) record->owner)->attempt);
+}
+
 static void leave(struct operations *operations, struct operation *operation)
 {
 	hang_timer_stop(operation);

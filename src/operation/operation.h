@@ -74,6 +74,9 @@ struct operations_options {
 /* @options is copied, what it points to is borrowed. Starts nothing. Return: 0 or negative errno.
  */
 int operations_new(const struct operations_options *options, struct operations **ret);
+/* No stage of a set-up begins any more: what hangs and answers while the pools close mounts
+ * nothing. A teardown goes on. Before worker_pool_free(). Accepts NULL. */
+void operations_stop(struct operations *operations);
 /* Waits for nothing: worker_pool_free() and worker_return_free() come first, so that the last
  * results are reported. A stage that is stuck on a thread even then is left behind. Return: NULL.
  */

@@ -88,7 +88,7 @@ static bool log_failure(const struct operation_ended *ended, const struct log_su
 	char attempts[ATTEMPT_TEXT_BYTES];
 
 	if (ended->result.error == -ECANCELED) {
-		log_about(LOG_INFO, subject, "%s cancelled: no longer wanted", ended->name);
+		log_about(LOG_INFO, subject, "%s: %s", ended->name, text);
 		return false;
 	}
 	/* What a pod refers to comes from a kube-apiserver after the pod. */

@@ -43,7 +43,16 @@ static void free_data(void *data)
 	world.frees++;
 }
 
-static const struct stage stages[] = { { .name = "try", .place = STAGE_WORKER, .run = run_stage } };
+static int run_second(void *data, struct stage_report *report)
+{
+	world.seconds++;
+	return STAGE_NEXT;
+}
+
+static const struct stage stages[] = {
+	{ .name = "try", .place = STAGE_WORKER, .run = run_stage },
+	{ .name = "second", .place = STAGE_WORKER, .run = run_second },
+};
 
 static int new_list(const struct volume_request *request, struct stage_list *ret,
 		    struct failure *reterr)
@@ -51,9 +60,10 @@ static int new_list(const struct volume_request *request, struct stage_list *ret
 	world.slots++;
 	if (world.slot_error < 0)
 		return failed_plain(reterr, world.slot_error, "slot says no");
-	*ret = (struct stage_list){
-		.stages = stages, .count = 1, .data = &world, .free_data = free_data
-	};
+	*ret = (struct stage_list){ .stages = stages,
+				    .count = world.has_second ? 2 : 1,
+				    .data = &world,
+				    .free_data = free_data };
 	return 0;
 }
 

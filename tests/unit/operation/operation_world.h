@@ -2,7 +2,7 @@
 /*
  * operation_world - operations on real threads and a real loop with a fake plugin, for their tests
  *
- * Back-offs are a few milliseconds; the plugin's one stage does what the world says.
+ * Back-offs are a few milliseconds; the plugin's stage does what the world says.
  */
 #pragma once
 
@@ -52,7 +52,8 @@ struct world {
 	const struct step *submit_when_ended, *submit_when_retried;
 	/* what the fake plugin does */
 	int slot_error, stage_result;
-	bool hold;
+	bool hold, has_second; /* a stage after the one */
+	unsigned int seconds;  /* that ran */
 	sem_t began, go;
 	int tool_pid;       /* shown while it holds */
 	const char *driver; /* that it calls; NULL: none */

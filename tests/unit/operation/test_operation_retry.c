@@ -212,6 +212,44 @@ static void cancelled_before_it_ran(void **state)
 	assert_false(look("uid", &view));
 }
 
+/* Such as a source whose look-up hangs and answers while podvold waits for its threads. */
+static void a_stop_ends_what_hangs_before_the_next_stage(void **state)
+{
+	static const char *const texts[] = {
+		"cancelled before 'second': podvold is shutting down",
+		"cancelled before 'try': podvold is shutting down",
+	};
+
+	world.hold = world.has_second = true;
+	assert_int_equal(submit(publish("w", "uid")), 0); /* keeps the only thread */
+	assert_int_equal(sem_wait(&world.began), 0);
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	operations_stop(world.operations);
+	(void) sem_post(&world.go);
+	world_close_pools();
+	assert_int_equal(world.seconds, 0);
+	assert_int_equal(world.ended_count, ARRAY_SIZE(texts));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		assert_int_equal(world.ended[i].result.error, -ECANCELED);
+	/* What no thread took is over first. */
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		assert_true(strcmp(world.ended[i].text, texts[0]) == 0 ||
+			    strcmp(world.ended[i].text, texts[1]) == 0);
+	assert_string_not_equal(world.ended[0].text, world.ended[1].text);
+}
+
+/* A teardown, too, whose turn comes when the pool is closed. */
+static void a_stop_is_the_reason_of_what_no_thread_took(void **state)
+{
+	operations_stop(world.operations);
+	world.options.workers = worker_pool_free(world.options.workers);
+	assert_int_equal(submit(unpublish("v", "uid")), 0);
+	world_close_pools();
+	assert_int_equal(world.ended_count, 1);
+	assert_int_equal(world.ended[0].result.error, -ECANCELED);
+	assert_non_null(strstr(world.ended[0].text, "': podvold is shutting down"));
+}
+
 static void cancelling_drops_what_failed(void **state)
 {
 	struct operation_view view;
@@ -245,6 +283,8 @@ int main(void)
 		WORLD(a_teardown_waits_for_its_driver),
 		WORLD(no_other_failure_waits),
 		WORLD(cancelled_before_it_ran),
+		WORLD(a_stop_ends_what_hangs_before_the_next_stage),
+		WORLD(a_stop_is_the_reason_of_what_no_thread_took),
 		WORLD(cancelling_drops_what_failed),
 	};
 
