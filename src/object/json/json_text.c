@@ -7,11 +7,11 @@
 #include <assert.h>
 #include <string.h>
 
-/* Behind the closing quote of a long string, from within: the first quote behind an even number of
- * backslashes. */
-static const char *long_string_end(const char *at)
+/* Behind the closing quote of the string that begins at @at: the first one behind an even number
+ * of backslashes. */
+static inline const char *string_end(const char *at)
 {
-	for (;;) {
+	for (at++;;) {
 		const char *quote = strchr(at, '"'), *first = quote;
 
 		assert(quote);
@@ -21,24 +21,6 @@ static const char *long_string_end(const char *at)
 			return quote + 1;
 		at = quote + 1;
 	}
-}
-
-/* Behind the closing quote of the string that begins at @at. Most are short, where a call would
- * cost more than a look at each byte. */
-static inline const char *string_end(const char *at)
-{
-	enum { SHORT = 24 };
-	const char *far = at + SHORT;
-
-	for (at++; at < far; at++) {
-		if (*at == '"')
-			return at + 1;
-		if (*at == '\\')
-			at++;
-		else
-			assert(*at != '\0'); /* it was printed whole */
-	}
-	return long_string_end(at);
 }
 
 /* Behind the value that begins at @at: at the ',' or '}' of the object around it. */
