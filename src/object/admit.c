@@ -168,6 +168,15 @@ static bool check_spec(const struct object *old, const struct object *proposed,
 					      FIELD_OF(FIELD_ROOT(NULL, found), "spec", spec.now));
 }
 
+/* Are all names valid, whichever were there before? Then the stored metadata need not be parsed. */
+static bool has_valid_names(const struct cJSON *tree)
+{
+	struct violations apart;
+
+	violations_init(&apart, false);
+	return admit_names_check(NULL, FIELD(FIELD_ROOT(tree, &apart), "metadata"));
+}
+
 /* The rules for the metadata that this update writes; most change status or spec alone, and the
  * texts tell. */
 static bool check_metadata(struct update *update, struct violations *found)
@@ -180,6 +189,9 @@ static bool check_metadata(struct update *update, struct violations *found)
 	int r;
 
 	if (json_bytes_equal(&was, &is))
+		return true;
+	if (has_spec(update) && !update->old->meta.deletes && update->proposed->tree &&
+	    has_valid_names(update->proposed->tree))
 		return true;
 	r = update_member_init(&update->parsed, update->old, update->proposed,
 			       has_spec(update) ? "metadata" : NULL);
