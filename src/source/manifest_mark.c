@@ -253,5 +253,5 @@ static int edit_gone(struct cJSON *tree, void *userdata)
 int manifest_object_gone(const struct object *stored, const struct object **ret,
 			 struct failure *reterr)
 {
-	return object_edit(stored, edit_gone, NULL, ret, reterr);
+	return object_edit_checked(stored, edit_gone, NULL, ret, reterr);
 }
