@@ -4,7 +4,9 @@
 bench/run reads the samples; a benchmark keeps no figures and judges none.
 """
 import argparse
+import http.client
 import os
+import socket
 import sys
 import time
 
@@ -21,17 +23,28 @@ def skip(why):
     sys.exit(77)
 
 
-def begin(doc, **sizes):
-    """Options, each with its default and that of --quick (a list: given once for each), in a mount namespace."""
+def parse(doc, **sizes):
+    """Options, each with its default and that of --quick; a list: may be given several times."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes and few rounds")
     for name, (full, _) in sizes.items():
-        parser.add_argument("--" + name.replace("_", "-"), action="append" if isinstance(full, list) else "store",
-                            type=int if isinstance(full, list) else type(full), help=f"default: {full}")
+        option, about = "--" + name.replace("_", "-"), {"help": f"default: {full}", "default": None}
+        if isinstance(full, bool):
+            parser.add_argument(option, action="store_true", **about)
+        elif isinstance(full, list):
+            parser.add_argument(option, action="append", type=int, **about)
+        else:
+            parser.add_argument(option, type=type(full), **about)
     options = parser.parse_args()
     for name, defaults in sizes.items():
         if getattr(options, name) is None:
             setattr(options, name, defaults[options.quick])
+    return options
+
+
+def begin(doc, **sizes):
+    """The same, and from now on in a mount namespace of its own."""
+    options = parse(doc, **sizes)
     if os.geteuid() != 0:
         skip("needs root: it mounts")
     node.enter_namespace()
@@ -53,3 +66,27 @@ def memory(pid):
 def cpu_ms(pid):
     """Milliseconds that its threads ran, those that ended included: the kernel's clock of that process."""
     return time.clock_gettime(~pid << 3 | 2) * 1e3
+
+
+class Socket(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("podvol", timeout=SECONDS)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+class Api:
+    """One connection to a node that stays; for one thread."""
+
+    def __init__(self, n):
+        self.connection = Socket(n.socket)
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        self.connection.request(method, path, body, {"Content-Type": kind})
+        reply = self.connection.getresponse()
+        text = reply.read()
+        assert reply.status < 300, (reply.status, text[:300])
+        return text

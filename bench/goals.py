@@ -40,6 +40,7 @@ GOALS = [Goal(*row) for row in (
     ("provision", "deleted_ms", "claims until deleted, times bare", "ratio", "median", {0: 4}),
     ("provision", "one_mounted_ms", "one claim until mounted, ms: p99", "podvol", "p99", {0: 2}),
     ("kubectl", "apply_ms", "kubectl apply until mounted, times a kubectl get", "ratio", "median", {0: None}),
+    ("files", "read_ms", "ConfigMap update until read, ms: p99", "podvol", "p99", {0: 100}),
     ("api", "get_us", "get one, times a constant body", "ratio", "median", {0: 1.5}),
     ("api", "page_us", "list 500, times a constant body", "ratio", "median", {0: 2}),
     ("api", "label_us", "list by label, times a constant body", "ratio", "median", {0: 2}),
