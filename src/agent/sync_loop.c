@@ -113,6 +113,8 @@ void agent_release_changes(void *userdata)
 
 	if (agent->store)
 		store_trim(agent->store);
+	if (agent->ledger)
+		ledger_release_memory(agent->ledger);
 }
 
 /* ---- steps ---- */

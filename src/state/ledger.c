@@ -445,6 +445,11 @@ int ledger_commit(struct ledger *ledger, struct failure *reterr)
 	return 0;
 }
 
+void ledger_release_memory(struct ledger *ledger)
+{
+	(void) sqlite3_db_release_memory(ledger->database);
+}
+
 /* ---- walk ---- */
 
 static void describe_row(const struct row *row, struct ledger_row *ret)

@@ -62,6 +62,9 @@ int ledger_forget(struct ledger *ledger, const char *unique_name, const char *po
  * stored, the rows stay queued for the next commit. */
 int ledger_commit(struct ledger *ledger, struct failure *reterr);
 
+/* Gives back memory that the next commits can do without: after a burst of them. */
+void ledger_release_memory(struct ledger *ledger);
+
 /* All committed rows, sorted by unique name, the device's row before those of its pods.
  * entry.plugin is NULL, entry.pod_uid NULL for a device. A row may be copied: its texts live until
  * the next walk, commit or ledger_free(). Return: 0, what @visit returned when that was not 0, or a

@@ -89,13 +89,18 @@ static_assert(MOUNT_STATE_COUNT == 3, "the schema's check on state has its limit
 static_assert(UNFINISHED_COUNT == 5, "the schema's check on unfinished has its limits from this");
 
 static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
+			       /* Of a new file. Each page that a turn changes is two writes, and a
+				* checkpoint's read and write; rows lie by name, and those of
+				* claims' volumes have random names. */
+			       "PRAGMA page_size = 16384;"
 			       "PRAGMA journal_mode = WAL;"
 			       "PRAGMA synchronous = OFF;"
 			       /* Pages: the run directory may be small, and the default lets
-				* the log grow to 4 MiB before it begins again. */
-			       "PRAGMA wal_autocheckpoint = 64;"
-			       /* KiB of pages: only the start reads rows, once. */
-			       "PRAGMA cache_size = -128;"
+				* the log grow to 16 MiB before it begins again. */
+			       "PRAGMA wal_autocheckpoint = 16;"
+			       /* KiB: all rows of some 1,000 pods. A row is written in a page, so
+				* that one which is not here is read. */
+			       "PRAGMA cache_size = -1024;"
 			       "PRAGMA temp_store = MEMORY;"
 			       "PRAGMA trusted_schema = OFF;"
 			       "PRAGMA cell_size_check = ON;";

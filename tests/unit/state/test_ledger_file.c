@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { PAGE_BYTES = 16384 /* of the ledger */ };
+
 static void path_in(const char *directory, const char *name, char path[256])
 {
 	assert_true(snprintf(path, 256, "%s/%s", directory, name) < 256);
@@ -288,7 +290,7 @@ static void test_lost_rows_are_noticed(void **state)
 
 	make_ledger(*state, 20);
 	path_in(*state, "ledger.db", path);
-	write_at(path, 2 * 4096 + 3, one_row, sizeof(one_row));
+	write_at(path, 2 * PAGE_BYTES + 3, one_row, sizeof(one_row));
 	expect_begun_anew(*state);
 }
 
@@ -310,7 +312,7 @@ static void test_wal_goes_along(void **state)
 	length = read_all(wal_path, wal, sizeof(wal));
 	ledger_free(ledger);
 
-	write_at(path, 4 * 4096, noise, sizeof(noise));
+	write_at(path, 4 * PAGE_BYTES, noise, sizeof(noise));
 	write_at(wal_path, 0, wal, length);
 	expect_begun_anew(*state);
 	assert_int_equal(files_with(*state, "-wal"), 1);
