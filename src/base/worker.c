@@ -22,6 +22,8 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
+enum { SHARES_MAX = 10 }; /* of the set-aside time: what takes less than one is not stuck */
+
 struct worker_return {
 	sd_event_source *source;
 	sd_event *event; /* borrowed through the source */
@@ -214,6 +216,15 @@ static void run_job(struct worker_return *to_loop, struct worker_job *job, uint6
 	give_back(to_loop, job);
 }
 
+/* Under the mutex: how old a job is that counts as stuck. Where many hang, the next one is given
+ * less time, so that what waits behind them comes soon. */
+static uint64_t stuck_after_usec(const struct worker_pool *pool)
+{
+	unsigned int share = 1 + pool->counts.set_aside;
+
+	return pool->limits.set_aside_usec / (share < SHARES_MAX ? share : SHARES_MAX);
+}
+
 /* Under the mutex: arm the timer for the first running job that can become stuck. With none (all
  * are set aside already, or threads are only starting) the next to end takes the waiting jobs. */
 static void arm_timer(struct worker_pool *pool, uint64_t after_usec)
@@ -300,7 +311,7 @@ static void *thread_main(void *userdata)
 	pool->counts.threads--;
 	/* While threads_max was reached no timer watched the waiting jobs. */
 	if (pool->first && !pool->timer_armed)
-		arm_timer(pool, pool->limits.set_aside_usec);
+		arm_timer(pool, stuck_after_usec(pool));
 	(void) pthread_cond_signal(&pool->ended);
 	(void) pthread_mutex_unlock(&pool->mutex);
 	return NULL;
@@ -364,17 +375,19 @@ static bool find_thread(struct worker_pool *pool)
 	if (may_start_thread(pool) && start_thread(pool))
 		return false;
 	if (!pool->timer_armed && !pool->counts.all_hang && may_look_out(pool))
-		arm_timer(pool, pool->limits.set_aside_usec);
+		arm_timer(pool, stuck_after_usec(pool));
 	return false;
 }
 
 /* Under the mutex: who is at one job for too long does not count any more. */
 static void set_aside(struct worker_pool *pool, uint64_t now_usec)
 {
+	uint64_t limit_usec = stuck_after_usec(pool);
+
 	for (struct worker_thread *thread = pool->threads; pool->first && thread;
 	     thread = thread->next) {
 		if (thread->set_aside || thread->job_since_usec == 0 ||
-		    now_usec - thread->job_since_usec < pool->limits.set_aside_usec)
+		    now_usec - thread->job_since_usec < limit_usec)
 			continue;
 		thread->set_aside = true;
 		pool->counts.set_aside++;
@@ -399,7 +412,7 @@ static int on_timer(sd_event_source *source, int fd, uint32_t revents, void *use
 			break;
 	is_news = check_all_hang(pool);
 	if (pool->first && !pool->counts.all_hang && may_look_out(pool))
-		arm_timer(pool, pool->limits.set_aside_usec);
+		arm_timer(pool, stuck_after_usec(pool));
 	counts = pool->counts;
 	(void) pthread_mutex_unlock(&pool->mutex);
 	if (is_news)

@@ -6,9 +6,10 @@
  * loop again in done(). Nothing in it is shared meanwhile, so no table has a lock.
  *
  * A thread whose job takes longer than the set-aside time no longer counts: another is started in
- * its place, up to the pool's maximum, so that one dead server stops no other. When all of them
- * hang, jobs wait in their order until one comes back; that is reported, once. Idle
- * pools cause no wake-ups.
+ * its place, up to the pool's maximum, so that one dead server stops no other. While others hang
+ * and jobs wait that time is shorter, down to a tenth: many dead servers delay the rest by seconds.
+ * When all of them hang, jobs wait in their order until one comes back; that is reported, once.
+ * Idle pools cause no wake-ups.
  */
 #pragma once
 
@@ -37,7 +38,7 @@ struct worker_job {
 struct worker_limits {
 	unsigned int threads;     /* that run at the same time */
 	unsigned int threads_max; /* including those set aside */
-	uint64_t set_aside_usec;  /* a job older than this is stuck */
+	uint64_t set_aside_usec;  /* a job older than this is stuck; less while others are */
 };
 
 /**
