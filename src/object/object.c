@@ -181,8 +181,6 @@ static struct shared_object *new_shared(enum object_kind kind, const struct cJSO
 	made->object.json_length = text->used;
 	made->object.metadata = printed->metadata;
 	made->object.spec = printed->spec;
-	if (printed->metadata.length == 0)
-		object_find_members(&made->object);
 	arena_init_with(&made->arena, made->bytes, room);
 	atomic_init(&made->references, 1);
 	return made;
@@ -486,25 +484,15 @@ int object_propose(const struct cJSON *tree, const struct object **ret, struct f
 	return r;
 }
 
-/* @is_own: of an object that was checked when it was made. */
-static int parse(const char *text, size_t length, bool is_own, struct cJSON **ret,
-		 struct failure *reterr)
-{
-	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
-					    .depth = OBJECT_DEPTH_MAX,
-					    .is_own = is_own };
-
-	return json_parse(text, length, &limits, ret, reterr);
-}
-
 int object_parse_json(const char *text, size_t length, const struct object **ret,
 		      struct failure *reterr)
 {
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX, .depth = OBJECT_DEPTH_MAX };
 	cleanup_json struct cJSON *tree = NULL;
 	int r;
 
 	assert(text && ret);
-	r = parse(text, length, false, &tree, reterr);
+	r = json_parse(text, length, &limits, &tree, reterr);
 	return r < 0 ? r : object_from_tree(tree, ret, reterr);
 }
 
@@ -517,13 +505,13 @@ int object_parse_own(const char *text, size_t length, const struct object **ret,
 	int r;
 
 	assert(text && ret);
-	r = parse(text, length, true, &tree, reterr);
+	printed_init(&printed);
+	printed.text = (struct text_buffer){ .bytes = (char *) (uintptr_t) text, .used = length };
+	r = printed_parse(&printed, &tree, reterr);
 	if (r == 0)
 		r = find_kind(tree, &row, reterr);
 	if (r < 0)
 		return r;
-	printed_init(&printed);
-	printed.text = (struct text_buffer){ .bytes = (char *) (uintptr_t) text, .used = length };
 	return build(row, tree, &printed, false, ret, reterr);
 }
 

@@ -37,6 +37,17 @@ void printed_object(struct printed *printed, const struct cJSON *tree)
 	json_print_members(&printed->text, tree, note_member, printed);
 }
 
+int printed_parse(struct printed *printed, struct cJSON **ret, struct failure *reterr)
+{
+	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,
+					    .depth = OBJECT_DEPTH_MAX,
+					    .is_own = true,
+					    .note = note_member,
+					    .userdata = printed };
+
+	return json_parse(printed->text.bytes, printed->text.used, &limits, ret, reterr);
+}
+
 void object_find_members(struct object *object)
 {
 	struct json_text_walk walk;

@@ -23,5 +23,8 @@ void printed_done(struct printed *printed);
 /* The text of @tree, an object's. */
 void printed_object(struct printed *printed, const struct cJSON *tree);
 
+/* The tree of a text that printed_object() made before. Return: as json_parse(). */
+int printed_parse(struct printed *printed, struct cJSON **ret, struct failure *reterr);
+
 /* In a text that was printed without noting them. */
 void object_find_members(struct object *object);

@@ -23,6 +23,10 @@ struct json_limits {
 	size_t bytes, depth;
 	size_t nodes; /* values in all; 0: JSON_NODES_MAX */
 	bool is_own;  /* json_print() made the text: no key comes twice, and none is looked for */
+	/* Of each member of the outermost object, when it was read: where in the text its value
+	 * stands. NULL: not noted. */
+	void (*note)(const char *key, size_t at, size_t length, void *userdata);
+	void *userdata;
 };
 
 /* Return: 0; -EINVAL with line and column; -E2BIG a limit; -ENOMEM. @ret is freed with json_free().

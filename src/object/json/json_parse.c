@@ -24,8 +24,9 @@ struct parser {
 	size_t depth, depth_max;
 	size_t nodes, nodes_max;
 	struct failure *reterr;
-	bool is_own;     /* no key comes twice */
-	int broken_rule; /* first rule broken that leaves the syntax readable */
+	const struct json_limits *noting; /* NULL: members are not noted */
+	bool is_own;                      /* no key comes twice */
+	int broken_rule;                  /* first rule broken that leaves the syntax readable */
 };
 
 static int syntax_error(struct parser *parser, const char *what)
@@ -383,6 +384,22 @@ static int parse_array(struct parser *parser, struct cJSON *array)
 	return more;
 }
 
+/* The member is the last one of the object then, and has the key with its end. */
+static int parse_noted(struct parser *parser, struct cJSON *object, struct json_bytes key)
+{
+	const struct json_limits *noting = parser->noting;
+	size_t start;
+	int r;
+
+	skip_blanks(parser);
+	start = parser->at;
+	r = parse_value(parser, object, key);
+	if (r == 0)
+		noting->note(json_key(object->child->prev), start, parser->at - start,
+			     noting->userdata);
+	return r;
+}
+
 /* Behind a key. */
 static int parse_member_value(struct parser *parser, struct cJSON *object, struct json_bytes key)
 {
@@ -390,6 +407,8 @@ static int parse_member_value(struct parser *parser, struct cJSON *object, struc
 	if (peek(parser) != ':')
 		return syntax_error(parser, "':' is expected");
 	parser->at++;
+	if (parser->noting && parser->depth == 1)
+		return parse_noted(parser, object, key);
 	return parse_value(parser, object, key);
 }
 
@@ -509,6 +528,7 @@ int json_parse_piece(const char *text, size_t length, const struct json_limits *
 		.length = length,
 		.line = first_line,
 		.depth_max = limits->depth,
+		.noting = limits->note ? limits : NULL,
 		.is_own = limits->is_own,
 		.nodes_max = limits->nodes ? limits->nodes : JSON_NODES_MAX,
 		.reterr = reterr,

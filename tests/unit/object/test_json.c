@@ -176,6 +176,34 @@ static void test_duplicates_among_many_are_found(void **state)
 	assert_refused(text, "line 34: duplicate key");
 }
 
+struct noted {
+	const char *text;
+	char all[64];
+};
+
+static void note(const char *key, size_t at, size_t length, void *userdata)
+{
+	struct noted *noted = userdata;
+	size_t used = strlen(noted->all);
+
+	(void) snprintf(noted->all + used, sizeof(noted->all) - used, "%s=%.*s;", key, (int) length,
+			noted->text + at);
+}
+
+static void test_members_of_the_outermost_object_are_noted(void **state)
+{
+	struct noted noted = {
+		.text = "{\"a\": {\"b\":{\"c\":1}} ,\"\\u0064\":[{\"e\":2}],\"f\":\"g\"}"
+	};
+	const struct json_limits noting = {
+		.bytes = 1000, .depth = 4, .note = note, .userdata = &noted
+	};
+	cleanup_json struct cJSON *tree = NULL;
+
+	assert_int_equal(json_parse(noted.text, strlen(noted.text), &noting, &tree, NULL), 0);
+	assert_string_equal(noted.all, "a={\"b\":{\"c\":1}};d=[{\"e\":2}];f=\"g\";");
+}
+
 static void test_limits_hold(void **state)
 {
 	char text[1100];
@@ -431,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_half_surrogates_are_refused),
 		cmocka_unit_test(test_duplicate_keys_are_refused),
 		cmocka_unit_test(test_duplicates_among_many_are_found),
+		cmocka_unit_test(test_members_of_the_outermost_object_are_noted),
 		cmocka_unit_test(test_limits_hold),
 		cmocka_unit_test(test_values_are_counted),
 		cmocka_unit_test(test_integers_are_exact),
