@@ -32,6 +32,7 @@ struct local_mounter {
 	struct mount_attributes attributes;
 	char *target_path; /* relative to the root directory */
 	char *volume_name;
+	bool is_staged; /* a device, if it is one */
 	bool has_fs_group, wants_map;
 	bool idmapped_later;  /* by the runtime: see local.h */
 	int64_t expand_bytes; /* the claim is to become so large; 0 it is */
@@ -70,6 +71,15 @@ static void local_mounter_free(void *data)
 static bool gives_group(const struct local_mounter *mounter)
 {
 	return mounter->has_fs_group && !(mounter->attributes.set & MOUNT_ATTR_RDONLY);
+}
+
+/* What a stage does is noted before, which only the loop can do. */
+static int ask_for_stage(const struct local_mounter *mounter, struct stage_report *report)
+{
+	report->error_class = ERROR_TRANSIENT;
+	report->needs_stage = true;
+	return failed_plain(&report->failure, -ECANCELED, "the device '%s' is staged first",
+			    mounter->source.path);
 }
 
 /* A device is not bound itself: its staging directory is. */
@@ -151,7 +161,8 @@ static int look_up_source(void *data, struct stage_report *report)
 	if (r < 0)
 		return r;
 	if (found.kind != LOCAL_DIRECTORY) {
-		r = use_staging_directory(mounter, &found, &report->failure);
+		r = mounter->is_staged ? use_staging_directory(mounter, &found, &report->failure)
+				       : ask_for_stage(mounter, report);
 		if (r == 0)
 			expand(mounter, &found, report);
 		(void) close(found.fd);
@@ -413,6 +424,7 @@ static int local_new_mounter(const struct volume_request *request, struct stage_
 	mounter->host = request->host;
 	mounter->source_fd = mounter->target_fd = mounter->map_fd = -EBADF;
 	mounter->target = PLACE_EMPTY;
+	mounter->is_staged = request->is_staged;
 	mounter->has_fs_group = pod && pod->has_fs_group;
 	mounter->wants_map = pod && pod->fs_group_idmap;
 	mounter->idmapped_later = pod && pod->user_namespace;

@@ -4,8 +4,9 @@
  *
  * The device's file system is mounted once per node, at the staging directory, and pods get binds
  * of it. Unmounting refuses while any other mount shows the file system, acts only inside the
- * staging base, and afterwards the device must open exclusively. A directory source has no such
- * step: its first stage says so.
+ * staging base, and afterwards the device must open exclusively. A set-up (local.c) asks for the
+ * mount when it finds a device. A directory has none; where the source is one by then, the first
+ * stage says so.
  */
 #include "plugins/local.h"
 

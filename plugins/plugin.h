@@ -90,7 +90,7 @@ struct volume_request {
 	const struct object *pod, *claim; /* claim: NULL for volumes without */
 	const char *pod_uid;
 	const char *device_path, *device_mount_path; /* as recorded; "" unknown */
-	bool staged_nothing;                         /* stages ended well, and found no device */
+	bool is_staged, staged_nothing; /* a stage ended well; none of them found a device */
 	/* Set-ups: it may be there; a failure must not take away what a teardown needs to know. */
 	bool keeps_traces;
 	/* For set-ups: to look up what references() names alone, as nothing else is followed. */
@@ -134,7 +134,7 @@ enum volume_trait {
 	VOLUME_REMOVES_FILES = 1 << 2,
 	/* A set-up leaves a mount and, but for a group or a size, nothing else to be repeated. */
 	VOLUME_IS_ITS_MOUNT = 1 << 3,
-	/* A stage mounts a device and reports its path, or reports none and mounts nothing. */
+	/* A stage is due when a set-up reports that there is a device; it may find none. */
 	VOLUME_STAGES_DEVICE = 1 << 4,
 };
 

@@ -60,6 +60,7 @@ struct stage_report {
 	bool is_growth_infeasible;    /* nor will it: trying again at once would end the same */
 	bool grows_later;             /* it may: the set-up is repeated for it, after a back-off */
 	bool has_links;               /* by name, all of them: see status/volume_links.h */
+	bool needs_stage; /* a set-up did nothing and ended with -ECANCELED: a device comes first */
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */
 	enum unfinished unfinished; /* of the stage that follows; set by the one before */

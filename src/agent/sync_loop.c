@@ -432,7 +432,8 @@ int agent_on_turn(sd_event_source *source, void *userdata)
 	confirmed = start_plan(agent);
 	volumes_in_use_settle(agent->controllers.volumes_in_use, may_unmount(agent, all_taken));
 	busy_watch_search(agent->holds.users);
-	/* A start confirms a volume in two turns: what is known after the first lasts no longer. */
+	/* A start confirms a volume with a device in two turns: what is known after the first lasts
+	 * no longer. */
 	if (!confirmed)
 		pod_conditions_settle(agent->views.pods);
 	if (all_taken) {

@@ -139,6 +139,7 @@ static struct step_result make_result(const struct operation *operation, uint64_
 		.error = attempt->result,
 		.error_class = attempt->report->error_class,
 		.touched = attempt->touched,
+		.needs_stage = attempt->report->needs_stage,
 		.device_path = attempt->report->device_path,
 		.device_mount_path = operation->device_mount_path,
 		.mount_id = attempt->report->mount_id,

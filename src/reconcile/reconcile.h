@@ -9,7 +9,8 @@
  * The plan keeps these promises (spec: volume manager, 4):
  *  - unpublish before publish: a volume leaves its old pod before a new pod gets it where it can
  * serve only one;
- *  - stage before the first publish, unstage after the last unpublish;
+ *  - stage before the first publish, unstage after the last unpublish; where only a set-up can find
+ * out whether there is a device, stage once one found it;
  *  - an uncertain mount is mounted for a teardown, absent for a set-up;
  *  - nothing is unpublished or unstaged before all pods are known;
  *  - nothing is taken from a pod while something of it cannot be looked up;

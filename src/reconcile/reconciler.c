@@ -87,10 +87,18 @@ static int leave_unwanted_pods(const struct volume_sync *sync)
 
 /* ---- then: stage and publish ---- */
 
+/* Until a set-up has found a device, or a row of the ledger speaks of one, there may be none. */
+static bool may_lack_device(const struct volume_sync *sync)
+{
+	return (sync->want->plugin->traits & VOLUME_STAGES_DEVICE) && !sync->want->block &&
+	       (!sync->have ||
+		(sync->have->device_state == MOUNT_ABSENT && !sync->have->needs_stage));
+}
+
 static bool device_is_ready(const struct volume_sync *sync)
 {
 	return !sync->want->device_mountable ||
-	       (sync->have && sync->have->device_state == MOUNT_DONE);
+	       (sync->have && sync->have->device_state == MOUNT_DONE) || may_lack_device(sync);
 }
 
 /* It is mounted once for all: one pod that writes needs it formatted and writable. */

@@ -420,6 +420,7 @@ static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
 		return;
 
 	(void) replace_text(&volume->device_path, result->device_path);
+	volume->needs_stage |= result->needs_stage;
 	if (result->error < 0) {
 		set_pod_state(pod, state_after_error(pod->state, result->error_class,
 						     pod->from_rebuild || pod->may_be_left));
@@ -575,7 +576,6 @@ const char *actual_volume_of_pod(const struct actual *actual, const char *pod_ui
 size_t actual_count(const struct actual *actual)
 {
 	assert(actual);
-
 	return HASH_COUNT(actual->volumes);
 }
 

@@ -59,6 +59,7 @@ struct actual_volume {
 	bool device_from_rebuild;    /* a failed stage must not turn it absent */
 	bool device_may_be_left;     /* as for pods */
 	enum unfinished device_left; /* as for pods */
+	bool needs_stage;            /* a set-up found a device that has to be staged before it */
 	bool staged_nothing; /* no stage that ended well found a device; none is left from before */
 	char *device_path;   /* overwritten only with non-empty values */
 	char *device_mount_path;
@@ -119,6 +120,7 @@ struct step_result {
 	enum error_class error_class;      /* of a failed stage or publish */
 	bool touched;            /* the failed step had reached the kernel or the driver; a failed
 				    unpublish or unstage that had not changes no state */
+	bool needs_stage;        /* of a publish that failed and did nothing: a stage comes first */
 	const char *device_path; /* NULL or "" keeps what is known */
 	const char *device_mount_path;
 	uint64_t mount_id, mount_mark;

@@ -87,6 +87,10 @@ static bool log_failure(const struct operation_ended *ended, const struct log_su
 	const char *text = ended->report->failure.text;
 	char attempts[ATTEMPT_TEXT_BYTES];
 
+	if (ended->result.needs_stage) {
+		log_about(LOG_DEBUG, subject, "%s waits: %s", ended->name, text);
+		return false;
+	}
 	if (ended->result.error == -ECANCELED) {
 		log_about(LOG_INFO, subject, "%s: %s", ended->name, text);
 		return false;

@@ -450,6 +450,7 @@ int direct_mount(const char *file, const char *target_path, const char *root_dir
 					   .spec = &spec,
 					   .volume_name = spec.name,
 					   .pod_uid = POD_UID,
+					   .is_staged = true,
 					   .device_path = "",
 					   .device_mount_path = "" };
 	return mount_volume(plugin, &request, &target, reterr);

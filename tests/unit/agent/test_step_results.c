@@ -115,6 +115,31 @@ static void test_device_keeps_its_row_when_its_pod_goes(void **state)
 	expect_ledger(world, VOLUME ":-=2 ");
 }
 
+/* case 46 */
+static void test_set_up_that_finds_a_device_did_nothing(void **state)
+{
+	static const struct stage_report report = { .failure = { .error = -ECANCELED } };
+	struct agent_world *world = *state;
+	struct operation_ended ended = {
+		.result = { .kind = STEP_PUBLISH,
+			    .unique_name = VOLUME,
+			    .pod_uid = POD,
+			    .error = -ECANCELED,
+			    .error_class = ERROR_TRANSIENT,
+			    .touched = true,
+			    .needs_stage = true },
+		.name = "volume_mount",
+		.pod = &world->pod.object,
+		.report = &report,
+	};
+
+	begin(world);
+	agent_on_ended(&world->agent, &ended);
+	expect_ledger(world, "");
+	assert_true(actual_find(world->agent.actual, VOLUME)->needs_stage);
+	assert_int_equal(fake_events.count, 0);
+}
+
 static void test_each_result_asks_for_a_turn(void **state)
 {
 	struct agent_world *world = *state;
@@ -208,6 +233,7 @@ int main(void)
 		WITH_AGENT(test_failed_unpublish_keeps_the_row),
 		WITH_AGENT(test_device_has_a_row_of_its_own),
 		WITH_AGENT(test_device_keeps_its_row_when_its_pod_goes),
+		WITH_AGENT(test_set_up_that_finds_a_device_did_nothing),
 		WITH_AGENT(test_each_result_asks_for_a_turn),
 		WITH_AGENT(test_failed_set_up_is_an_event_of_the_pod),
 		WITH_AGENT(test_teardown_and_cancellation_are_no_events),

@@ -143,11 +143,16 @@ static void set_up_is_asked_with_the_want(void **state)
 	assert_string_equal(seen.volume_name, "inner");
 	assert_string_equal(seen.pod_uid, "uid");
 	assert_string_equal(seen.device_mount_path, "/g");
+	assert_false(seen.is_staged);
+	have.device_state = MOUNT_DONE;
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
+	assert_true(seen.is_staged);
 
 	step.have = NULL;
 	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_string_equal(seen.device_mount_path, "");
 	assert_string_equal(seen.device_path, "");
+	assert_false(seen.is_staged);
 }
 
 static void teardown_is_asked_with_what_is_recorded(void **state)

@@ -43,6 +43,7 @@ static int setup(void **state)
 					   .spec = &spec,
 					   .volume_name = "pv1",
 					   .pod_uid = "u1",
+					   .is_staged = true,
 					   .device_path = "",
 					   .device_mount_path = "" };
 	return 0;
@@ -184,6 +185,25 @@ static void test_set_up_needs_the_staging_mount(void **state)
 	fake_mount.source.st_rdev = 1234;
 	assert_int_equal(run(local->new_mounter).result, -ENODEV);
 	assert_null(strstr(fake_mount.diary, "bind_at"));
+}
+
+/* Whatever is mounted at its staging directory: the stage looks at that. */
+static void test_set_up_asks_for_the_stage(void **state)
+{
+	struct ran ran;
+
+	request.is_staged = false;
+	ran = run(local->new_mounter);
+	assert_int_equal(ran.result, -ECANCELED);
+	assert_true(ran.report.needs_stage);
+	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
+	assert_null(strstr(fake_mount.diary, STAGING));
+	assert_null(strstr(fake_mount.diary, "bind_at"));
+
+	fake_mount.source.st_mode = S_IFDIR | 0755;
+	ran = run(local->new_mounter);
+	assert_int_equal(ran.result, STAGE_LIST_DONE);
+	assert_false(ran.report.needs_stage);
 }
 
 /* ---- UnmountDevice ---- */
@@ -473,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup(test_device_is_found_by_its_mount, setup),
 		cmocka_unit_test_setup(test_device_that_goes_by_itself_is_not_asked_for, setup),
 		cmocka_unit_test_setup(test_other_paths_are_left_alone, setup),
+		cmocka_unit_test_setup(test_set_up_asks_for_the_stage, setup),
 		cmocka_unit_test_setup(test_nothing_staged, setup),
 		cmocka_unit_test_setup(test_unmounted_before_but_open_then, setup),
 		cmocka_unit_test_setup(test_device_in_use_is_refused, setup),

@@ -33,7 +33,7 @@ struct world {
 	struct reconcile_conditions conditions;
 	struct fake_pv pv;
 	struct fake_pod pods[PODS_MAX];
-	bool device_mountable, block, remounts, unknown_plugin, from_rebuild;
+	bool device_mountable, block, remounts, stages_device, unknown_plugin, from_rebuild;
 	uint64_t generations[PODS_MAX];
 };
 
@@ -88,10 +88,12 @@ static unsigned int read_access_modes(const struct cJSON *modes)
 static void read_volume(struct world *world, const struct cJSON *volume)
 {
 	if (volume)
-		expect_keys(volume, " device_mountable block remounts plugin access_modes ");
+		expect_keys(volume,
+			    " device_mountable block remounts stages_device plugin access_modes ");
 	world->device_mountable = json_bool(json_get(volume, "device_mountable"), true);
 	world->block = json_bool(json_get(volume, "block"), false);
 	world->remounts = json_bool(json_get(volume, "remounts"), false);
+	world->stages_device = json_bool(json_get(volume, "stages_device"), false);
 	world->unknown_plugin = strcmp(json_string(json_get(volume, "plugin"), ""), "unknown") == 0;
 	fake_pv_init(&world->pv, "pv", read_access_modes(json_get(volume, "access_modes")));
 	for (size_t i = 0; i < PODS_MAX; i++)
@@ -100,6 +102,8 @@ static void read_volume(struct world *world, const struct cJSON *volume)
 
 static const struct volume_plugin *plugin_of(const struct world *world)
 {
+	if (world->stages_device)
+		return &fake_device_plugin;
 	return world->remounts ? &fake_remount_plugin : &fake_plugin;
 }
 
@@ -207,11 +211,14 @@ static enum step_kind step_kind_of(const char *name)
 static const struct {
 	const char *name;
 	enum error_class error_class;
-	bool touched;
+	bool touched, needs_stage;
 } errors[] = {
-	{ "final", ERROR_FINAL, true },         { "transient", ERROR_TRANSIENT, false },
-	{ "uncertain", ERROR_UNCERTAIN, true }, { "touched", ERROR_FINAL, true },
-	{ "untouched", ERROR_FINAL, false },
+	{ "final", ERROR_FINAL, true, false },
+	{ "transient", ERROR_TRANSIENT, false, false },
+	{ "uncertain", ERROR_UNCERTAIN, true, false },
+	{ "touched", ERROR_FINAL, true, false },
+	{ "untouched", ERROR_FINAL, false, false },
+	{ "needs stage", ERROR_TRANSIENT, true, true },
 };
 
 static void read_error(const char *name, struct step_result *result)
@@ -224,6 +231,7 @@ static void read_error(const char *name, struct step_result *result)
 	result->error = -EIO;
 	result->error_class = errors[i].error_class;
 	result->touched = errors[i].touched;
+	result->needs_stage = errors[i].needs_stage;
 }
 
 static void read_ended(struct world *world, const struct cJSON *ended)

@@ -64,3 +64,6 @@ const struct volume_plugin fake_plugin = { .name = "example.com/fake" };
 
 const struct volume_plugin fake_remount_plugin = { .name = "example.com/remount",
 						   .requires_remount = always };
+
+const struct volume_plugin fake_device_plugin = { .name = "example.com/device",
+						  .traits = VOLUME_STAGES_DEVICE };

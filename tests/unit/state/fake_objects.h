@@ -24,5 +24,5 @@ struct fake_pv {
 };
 void fake_pv_init(struct fake_pv *fake, const char *name, unsigned int access_modes);
 
-/* Never remounts, and always does. */
-extern const struct volume_plugin fake_plugin, fake_remount_plugin;
+/* Never remounts, and always does; and one whose set-ups find out whether there is a device. */
+extern const struct volume_plugin fake_plugin, fake_remount_plugin, fake_device_plugin;
