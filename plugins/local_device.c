@@ -123,7 +123,8 @@ static int find_device(void *data, struct stage_report *report)
 	return STAGE_NEXT;
 }
 
-/* Mounted already by podvold means done; foreign, refused. Nothing is stacked. */
+/* Mounted already by podvold means done; foreign, refused. Nothing is stacked. What the table says
+ * of the device stays: what was there before a first stage is not podvold's to unmount. */
 static int prepare_staging(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -149,7 +150,7 @@ static int prepare_staging(void *data, struct stage_report *report)
 		report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
 		return STAGE_LIST_DONE;
 	}
-	report->error_class = ERROR_UNCERTAIN;
+	report->error_class = ERROR_TRANSIENT;
 	return failed_plain(&report->failure, -EBUSY, "'%s' is mounted already, but not with '%s'",
 			    mounter->staging.path, mounter->source.path);
 }
