@@ -90,7 +90,7 @@ struct volume_request {
 	const struct object *pod, *claim; /* claim: NULL for volumes without */
 	const char *pod_uid;
 	const char *device_path, *device_mount_path; /* as recorded; "" unknown */
-	bool is_staged, staged_nothing; /* a stage ended well; none of them found a device */
+	bool is_staged, staged_nothing; /* stages ended well: with a device; and none had one */
 	/* Set-ups: it may be there; a failure must not take away what a teardown needs to know. */
 	bool keeps_traces;
 	/* For set-ups: to look up what references() names alone, as nothing else is followed. */

@@ -99,7 +99,8 @@ static struct volume_request make_request(const struct plugin_host *host, const 
 		.pod_uid = step->pod_uid,
 		.volume_name = step->have ? step->have->spec_name : NULL,
 		.device_path = step->have && step->have->device_path ? step->have->device_path : "",
-		.is_staged = step->have && step->have->device_state == MOUNT_DONE,
+		.is_staged = step->have && step->have->device_state == MOUNT_DONE &&
+			     !step->have->staged_nothing,
 		.staged_nothing = step->have && step->have->staged_nothing,
 		.device_mount_path = step->have && step->have->device_mount_path
 					     ? step->have->device_mount_path

@@ -363,8 +363,7 @@ static enum mount_state state_after_error(enum mount_state state, enum error_cla
 	return after_error[error_class][state];
 }
 
-/* Its last stage that ran may have been the one that counts, and a later try that fails for good
- * says nothing of that. */
+/* Its last stage may have been the one that counts; a later try that fails says nothing of that. */
 static bool was_ended_early(const struct step_result *result)
 {
 	return result->error == -ECANCELED && result->error_class == ERROR_UNCERTAIN;
@@ -390,8 +389,7 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 		volume->device_left = UNFINISHED_NOTHING;
 	}
 
-	/* Also after a failure: what it left half done is taken down by these. Short of memory the
-	 * old ones stay, and the teardown looks for itself. */
+	/* Also after a failure, for its teardown, which without memory looks for itself. */
 	(void) replace_text(&volume->device_path, result->device_path);
 	(void) replace_text(&volume->device_mount_path, result->device_mount_path);
 }
@@ -421,6 +419,8 @@ static void apply_publish(struct actual_volume *volume, struct actual_pod *pod,
 
 	(void) replace_text(&volume->device_path, result->device_path);
 	volume->needs_stage |= result->needs_stage;
+	if (result->needs_stage && volume->staged_nothing) /* there was no device yet */
+		set_device_state(volume, MOUNT_ABSENT);
 	if (result->error < 0) {
 		set_pod_state(pod, state_after_error(pod->state, result->error_class,
 						     pod->from_rebuild || pod->may_be_left));

@@ -147,6 +147,9 @@ static void set_up_is_asked_with_the_want(void **state)
 	have.device_state = MOUNT_DONE;
 	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
 	assert_true(seen.is_staged);
+	have.staged_nothing = true;
+	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
+	assert_false(seen.is_staged);
 
 	step.have = NULL;
 	assert_int_equal(step_stages(&host, NULL, &step, &list, &path, NULL), 0);
