@@ -31,7 +31,7 @@ struct linked {
 	size_t pod_key_length;
 	bool is_made; /* false: from before the start, may be missing */
 	bool has_any;
-	char *name;          /* of the only link; NULL: there are none, or several */
+	char *name;          /* of the only link; NULL: there are none, or perhaps several */
 	UT_hash_handle hh;   /* by key */
 	const char *pod_uid; /* behind the key */
 	char key[];          /* "namespace/name path" */
@@ -93,12 +93,23 @@ static struct linked *remember(struct volume_links *links, const struct actual_p
 	return NULL;
 }
 
+/* All links that lead to the volume are removed with it. */
+static void forget_name(struct linked *linked)
+{
+	free(linked->name);
+	linked->name = NULL;
+	linked->has_any = true;
+}
+
 static void add_name(struct linked *linked, const char *name)
 {
 	if (linked->name && strcmp(linked->name, name) == 0)
 		return;
-	free(linked->name);
-	linked->name = linked->has_any ? NULL : strdup(name);
+	if (linked->has_any) {
+		forget_name(linked);
+		return;
+	}
+	linked->name = strdup(name);
 	linked->has_any = true;
 }
 
@@ -158,6 +169,8 @@ static void make_links(struct volume_links *links, const char *unique_name,
 		log_message(LOG_WARNING, "ignoring: out of memory for links by name");
 		return;
 	}
+	if (!want) /* the step may have made more of them than are known now */
+		forget_name(linked);
 	for (size_t i = 0; i < count; i++) {
 		name.volume = want ? want->outer_names[i] : pod->outer_name;
 		if (!are_made && name_link_make(links->fd, &name, pod->path, &failure) < 0)
