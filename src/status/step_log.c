@@ -29,6 +29,7 @@ struct kept_step {
 	uint64_t begun_usec;           /* monotonic */
 	uint64_t ran_usec;
 	unsigned int attempt;
+	bool needs_stage; /* its error is no failure: see state/actual.h */
 	size_t stage_count;
 	struct stage_time stages[];
 };
@@ -100,6 +101,7 @@ static struct kept_step *keep(const struct operation_ended *ended,
 		.begun_usec = ended->begun_usec,
 		.ran_usec = ended->ran_usec,
 		.attempt = ended->attempt,
+		.needs_stage = ended->result.needs_stage,
 		.stage_count = ended->stage_count,
 	};
 	if (stage_bytes > 0)
@@ -167,6 +169,8 @@ static void view_step(const struct kept_step *kept, struct cJSON *tree)
 	(void) json_set_int(tree, "attempt", kept->attempt);
 	if (kept->texts[TEXT_ERROR])
 		(void) json_set_string(tree, "error", kept->texts[TEXT_ERROR]);
+	if (kept->needs_stage)
+		(void) json_set_bool(tree, "needsStage", true);
 	view_stages(kept, tree);
 }
 

@@ -84,6 +84,7 @@ static int print_step(struct plot *plot, const struct cJSON *step)
 {
 	const struct cJSON *stage = json_first(json_get(step, "stages"));
 	const char *error = json_text(step, "error");
+	bool is_failed = *error && !json_bool(json_get(step, "needsStage"), false);
 	cleanup_json struct cJSON *volume = NULL;
 	cleanup_free char *path = cli_path("/podvol/v1/volumes/%s", json_text(step, "uniqueName"));
 	char text[1024];
@@ -96,7 +97,7 @@ static int print_step(struct plot *plot, const struct cJSON *step)
 		return status;
 	(void) snprintf(text, sizeof(text), "%s %s%s%s", step_volume(step), json_text(step, "step"),
 			*error ? ": " : "", error);
-	print_bar(plot, *error ? "failed" : "step", step_began(step),
+	print_bar(plot, is_failed ? "failed" : "step", step_began(step),
 		  step_number(step, "tookMicroseconds"), text);
 	for (; stage; stage = json_next(stage))
 		print_bar(plot, "stage", step_began(step) + step_number(stage, "afterMicroseconds"),
