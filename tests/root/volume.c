@@ -54,6 +54,7 @@ void test_volume_init(struct test_volume *volume, const char *plugin, bool pv)
 						   .volume_name = volume->spec.name,
 						   .pod = &volume->pod_object,
 						   .pod_uid = "u1",
+						   .is_staged = true,
 						   .device_path = "",
 						   .device_mount_path = "" };
 }
