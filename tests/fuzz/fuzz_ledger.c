@@ -19,7 +19,7 @@
 static const struct ledger_identity identity = { .boot_id = "b00t", .mount_namespace = 1 };
 static const struct volume_plugin plugin = { .name = "example.com/fake" };
 static char directory[64];
-static uint8_t good[65536]; /* the file of a ledger with a few rows */
+static uint8_t good[131072]; /* the file of a ledger with a few rows: four pages */
 static size_t good_size;
 
 static void empty_directory(void)
