@@ -121,6 +121,14 @@ static struct attempt *attempt_of_source(struct source_lock *lock)
 	return (struct attempt *) ((char *) lock - offsetof(struct attempt, source_lock));
 }
 
+/* What the list is about is done before the last one begins: it would be in doubt for nothing. At a
+ * stop that one's owner may be gone. */
+static bool is_to_end_before(const struct attempt *attempt, size_t at)
+{
+	return atomic_load(&attempt->cancelled) &&
+	       (atomic_load(&attempt->stopped) || list_of(attempt, at) != LAST);
+}
+
 /* The next stage, or NULL when a cancellation ended the attempt before it. */
 static const struct stage *begin_stage(struct attempt *attempt)
 {
@@ -130,7 +138,7 @@ static const struct stage *begin_stage(struct attempt *attempt)
 
 	assert(!attempt->is_over && at < count_before(attempt, STAGE_LISTS));
 	stage = stage_at(attempt, at);
-	if (atomic_load(&attempt->cancelled)) {
+	if (is_to_end_before(attempt, at)) {
 		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
 			 failed_plain(&attempt->report->failure, -ECANCELED,

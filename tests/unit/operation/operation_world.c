@@ -109,6 +109,12 @@ static void on_ended(void *userdata, const struct operation_ended *ended)
 	}
 }
 
+static void stages_after(void *userdata, const struct step *step, struct stage_list *ret)
+{
+	if (world.has_last)
+		*ret = (struct stage_list){ .stages = &stages[1], .count = 1 };
+}
+
 static void on_retry(void *userdata, const char *unique_name)
 {
 	assert_ptr_equal(userdata, &world);
@@ -168,6 +174,7 @@ int world_set_up(void **state)
 						     .back_off_first_usec = FIRST_USEC,
 						     .back_off_max_usec = 4 * FIRST_USEC,
 						     .ended = on_ended,
+						     .stages_after = stages_after,
 						     .retry = on_retry,
 						     .slow = on_slow,
 						     .slow_usec = SLOW_USEC,

@@ -52,8 +52,8 @@ struct world {
 	const struct step *submit_when_ended, *submit_when_retried;
 	/* what the fake plugin does */
 	int slot_error, stage_result;
-	bool hold, has_second; /* a stage after the one */
-	unsigned int seconds;  /* that ran */
+	bool hold, has_second, has_last; /* a stage after the one: of the plugin, of podvold */
+	unsigned int seconds;            /* that ran */
 	sem_t began, go;
 	int tool_pid;       /* shown while it holds */
 	const char *driver; /* that it calls; NULL: none */

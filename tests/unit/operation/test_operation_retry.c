@@ -212,6 +212,31 @@ static void cancelled_before_it_ran(void **state)
 	assert_false(look("uid", &view));
 }
 
+/* What the plugin did is done by then, and not in doubt. */
+static void a_cancellation_does_not_end_before_what_comes_after_the_plugin(void **state)
+{
+	world.hold = world.has_last = true;
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	assert_int_equal(sem_wait(&world.began), 0);
+	operation_cancel(world.operations, "v", "uid");
+	(void) sem_post(&world.go);
+	assert_int_equal(run_until_ended(1)->result.error, 0);
+	assert_int_equal(world.seconds, 1);
+}
+
+/* What such a stage works on may be gone by then. */
+static void a_stop_ends_before_what_comes_after_the_plugin(void **state)
+{
+	world.hold = world.has_last = true;
+	assert_int_equal(submit(publish("v", "uid")), 0);
+	assert_int_equal(sem_wait(&world.began), 0);
+	operations_stop(world.operations);
+	(void) sem_post(&world.go);
+	assert_int_equal(run_until_ended(1)->result.error, -ECANCELED);
+	assert_int_equal(world.ended[0].result.error_class, ERROR_UNCERTAIN);
+	assert_int_equal(world.seconds, 0);
+}
+
 /* Such as a source whose look-up hangs and answers while podvold waits for its threads. */
 static void a_stop_ends_what_hangs_before_the_next_stage(void **state)
 {
@@ -283,6 +308,8 @@ int main(void)
 		WORLD(a_teardown_waits_for_its_driver),
 		WORLD(no_other_failure_waits),
 		WORLD(cancelled_before_it_ran),
+		WORLD(a_cancellation_does_not_end_before_what_comes_after_the_plugin),
+		WORLD(a_stop_ends_before_what_comes_after_the_plugin),
 		WORLD(a_stop_ends_what_hangs_before_the_next_stage),
 		WORLD(a_stop_is_the_reason_of_what_no_thread_took),
 		WORLD(cancelling_drops_what_failed),
