@@ -311,18 +311,18 @@ static void measure_beside_lists(void)
 {
 	const struct client_request busy = { "GET", "/api/v1/pods", NULL, NULL };
 	unsigned int count = BESIDE_SAMPLES / divisor / TURNS;
-	double ours[BESIDE_SAMPLES], theirs[BESIDE_SAMPLES];
+	double podvol[BESIDE_SAMPLES], other[BESIDE_SAMPLES];
 	struct client_request same = busy;
 	char path[PATH_BYTES];
 
 	(void) snprintf(path, sizeof(path), "/%zu", list_bytes());
 	same.path = path;
 	for (int turn = 0; turn < TURNS; turn++) {
-		size_t bytes = get_beside(podvol_socket, &busy, count, 0, ours);
+		size_t bytes = get_beside(podvol_socket, &busy, count, 0, podvol);
 
-		(void) get_beside(constant_socket, &same, count, bytes, theirs);
+		(void) get_beside(constant_socket, &same, count, bytes, other);
 		for (unsigned int i = 0; i < count; i++)
-			print_figure("_us", "get_beside_lists", ours[i], theirs[i]);
+			print_figure("_us", "get_beside_lists", podvol[i], other[i]);
 	}
 }
 

@@ -232,17 +232,18 @@ static void bench_count(unsigned int count)
 {
 	struct measurement agent = { .calls = agent_run, .count = count };
 	struct measurement calls = { .calls = bare_calls, .count = count };
-	struct bench_result ours, bare;
+	struct bench_result podvol, bare;
 
 	measure(&calls, &bare, sizeof(bare));
-	measure(&agent, &ours, sizeof(ours));
-	print_sample("mounted_ms", count, "volumes", ours.mount_usec / 1e3, bare.mount_usec / 1e3);
-	print_sample("unmounted_ms", count, "volumes", ours.unmount_usec / 1e3,
+	measure(&agent, &podvol, sizeof(podvol));
+	print_sample("mounted_ms", count, "volumes", podvol.mount_usec / 1e3,
+		     bare.mount_usec / 1e3);
+	print_sample("unmounted_ms", count, "volumes", podvol.unmount_usec / 1e3,
 		     bare.unmount_usec / 1e3);
-	print_sample("mounted_cpu_ms", count, "volumes", ours.mount_cpu_usec / 1e3, NO_FLOOR);
-	print_sample("read_ms", count, "volumes", ours.load_usec / 1e3, NO_FLOOR);
-	print_sample("parsed_ms", count, "volumes", ours.parse_usec / 1e3, NO_FLOOR);
-	print_sample("peak_mib", count, "volumes", ours.peak_kib / 1024, NO_FLOOR);
+	print_sample("mounted_cpu_ms", count, "volumes", podvol.mount_cpu_usec / 1e3, NO_FLOOR);
+	print_sample("read_ms", count, "volumes", podvol.load_usec / 1e3, NO_FLOOR);
+	print_sample("parsed_ms", count, "volumes", podvol.parse_usec / 1e3, NO_FLOOR);
+	print_sample("peak_mib", count, "volumes", podvol.peak_kib / 1024, NO_FLOOR);
 	(void) fflush(stdout);
 }
 

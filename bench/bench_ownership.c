@@ -40,7 +40,7 @@ enum {
 	SKIPPED = 77,
 };
 
-enum method { OURS, CHOWN_R, PLAIN, METHOD_COUNT };
+enum method { PODVOL, CHOWN_R, PLAIN, METHOD_COUNT };
 enum scene { ALL, NONE, FEW, ALL_UNGUARDED, SCENE_COUNT };
 
 static char tree[PATH_BYTES];
@@ -109,7 +109,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 /* ---- the three ways ---- */
 
-static void do_ours(void)
+static void do_podvol(void)
 {
 	const struct ownership ownership = { .gid = GROUP };
 	cleanup_close int fd = open(tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -156,7 +156,7 @@ static void do_plain(void)
 /* @plain_name: NULL: without kubelet's way */
 static void measure(enum scene scene, const char *name, const char *plain_name)
 {
-	static void (*const methods[METHOD_COUNT])(void) = { do_ours, do_chown_r, do_plain };
+	static void (*const methods[METHOD_COUNT])(void) = { do_podvol, do_chown_r, do_plain };
 
 	for (int round = 0; round < ROUNDS; round++) {
 		double msec[METHOD_COUNT];
@@ -170,9 +170,9 @@ static void measure(enum scene scene, const char *name, const char *plain_name)
 			methods[method]();
 			msec[method] = (double) (monotonic_usec() - begun_usec) / 1000;
 		}
-		print_sample(name, file_count, "files", msec[OURS], msec[CHOWN_R]);
+		print_sample(name, file_count, "files", msec[PODVOL], msec[CHOWN_R]);
 		if (plain_name)
-			print_sample(plain_name, file_count, "files", msec[OURS], msec[PLAIN]);
+			print_sample(plain_name, file_count, "files", msec[PODVOL], msec[PLAIN]);
 	}
 }
 

@@ -8,9 +8,10 @@
 
 #include <stdio.h>
 
-void print_sample(const char *name, unsigned long size, const char *what, double ours, double floor)
+void print_sample(const char *name, unsigned long size, const char *what, double podvol,
+		  double floor)
 {
-	(void) printf("%s\t%lu %s\t%.6g\t", name, size, what, ours);
+	(void) printf("%s\t%lu %s\t%.6g\t", name, size, what, podvol);
 	if (floor >= 0)
 		(void) printf("%.6g\n", floor);
 	else

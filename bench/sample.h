@@ -11,7 +11,7 @@
 #define NO_FLOOR (-1.0)
 
 /* @name: with its unit, as "mounted_ms"; @size, @what: the case, as 1000 "pods" */
-void print_sample(const char *name, unsigned long size, const char *what, double ours,
+void print_sample(const char *name, unsigned long size, const char *what, double podvol,
 		  double floor);
 
 #endif
