@@ -23,7 +23,7 @@ enum { PODS = 1000, TURN = 25 /* pods whose steps begin, or end, in one turn of 
 static unsigned long count_calls(void)
 {
 	cleanup_fclose FILE *file = fopen("/proc/thread-self/io", "re");
-	unsigned long reads, writes;
+	unsigned long reads = 0, writes = 0;
 
 	if (!file ||
 	    fscanf(file, "rchar: %*u wchar: %*u syscr: %lu syscw: %lu", &reads, &writes) != 2)
