@@ -38,6 +38,7 @@ enum {
 	LOG_PAGES_REPORTED = 1000,
 	SEEDS = 3,
 	DEEPER_EVERY = 97, /* of the disks: the power is lost again while it is recovered */
+	REPORT_EVERY = 1000, /* of the disks: with sanitizers on a busy machine half a minute */
 };
 
 /* Between two of these a group was under way. */
@@ -415,6 +416,10 @@ static void visit(const struct power_replay *replay, const struct power_cut *cut
 		return;
 	}
 	goes_deeper = ++tally->opened % DEEPER_EVERY == 0;
+	if (tally->opened % REPORT_EVERY == 0) {
+		printf("# %zu disks opened\n", tally->opened);
+		(void) fflush(stdout);
+	}
 	power_disk_use(disk);
 	assert_kept(promise, tally->opened % 8 == 0 && !goes_deeper);
 	power_disk_use(NULL);
