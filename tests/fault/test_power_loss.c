@@ -37,7 +37,7 @@ enum {
 	LOG_PAGES = 12,        /* then it is checkpointed; the store's own limit is 1000 */
 	LOG_PAGES_REPORTED = 1000,
 	SEEDS = 3,
-	DEEPER_EVERY = 97, /* of the disks: the power is lost again while it is recovered */
+	DEEPER_EVERY = 97,   /* of the disks: the power is lost again while it is recovered */
 	REPORT_EVERY = 1000, /* of the disks: with sanitizers on a busy machine half a minute */
 };
 
