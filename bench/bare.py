@@ -8,6 +8,7 @@ import time
 MS_BIND = 4096
 SYS_LISTMOUNT = 458
 libc = ctypes.CDLL(None, use_errno=True)
+mount_ids = (ctypes.c_uint64 * 65536)()
 
 
 def seconds(function, *arguments):
@@ -63,15 +64,21 @@ def pods(root, sources):
     return made, removed
 
 
-def count_mounts():
-    """Of this namespace: by listmount, which costs a sixtieth of reading the table; None: the kernel lacks it."""
-    room = (ctypes.c_uint64 * 65536)()
-    request = struct.pack("IIQQ", 24, 0, 0xffffffffffffffff, 0)
-    found = libc.syscall(SYS_LISTMOUNT, request, room, len(room), 0)
+def count_mounts(after=0):
+    """Of this namespace, those that came after one: by listmount, which costs a sixtieth of reading the table, and nothing
+    for those before. None: the kernel lacks it."""
+    request = struct.pack("IIQQ", 24, 0, 0xffffffffffffffff, after)
+    found = libc.syscall(SYS_LISTMOUNT, request, mount_ids, len(mount_ids), 0)
     return found if found >= 0 else None
 
 
-def mounts_of(n):
-    """As many, or those of a node where the kernel cannot count."""
+def newest_mount():
+    """Its id, which no later one has; 0: the kernel lists no ids."""
     found = count_mounts()
+    return mount_ids[found - 1] if found else 0
+
+
+def mounts_of(n, after=0):
+    """As many, or those of a node where the kernel cannot count."""
+    found = count_mounts(after)
     return len(n.mounts()) if found is None else found
