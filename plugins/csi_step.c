@@ -137,15 +137,17 @@ int csi_step_start_stage(void *data, struct stage_report *report,
 static int expand(void *data, const ProtobufCMessage *reply)
 {
 	struct csi_step *step = data;
-	struct failure *not_grown = &step->caller.report->not_grown;
+	struct stage_report *report = step->caller.report;
 
 	if (step->volume.expand_bytes == 0 || !(step->caller.capabilities & CSI_CAN(EXPAND_VOLUME)))
 		return STAGE_NEXT;
-	if (csi_volume_check_expand_secret(&step->volume, not_grown) < 0)
+	report->growth_error = csi_volume_check_expand_secret(&step->volume, &report->not_grown);
+	if (report->growth_error < 0)
 		return STAGE_NEXT;
 	if (csi_call_expand(&step->caller, &step->volume, &step->publish) == 0)
 		return 1;
-	*not_grown = step->caller.report->failure;
+	report->not_grown = report->failure;
+	report->growth_error = report->failure.error;
 	return STAGE_NEXT;
 }
 
@@ -173,18 +175,18 @@ void csi_step_note_growth(const struct csi_step *step, struct stage_report *repo
 {
 	const struct csi_caller *caller = &step->caller;
 
-	if (report->not_grown.error == 0 && caller->method != CSI_NODE_EXPAND_VOLUME)
+	if (report->growth_error == 0 && caller->method != CSI_NODE_EXPAND_VOLUME)
 		return;
-	if (report->not_grown.error == 0 && !caller->final) {
+	if (report->growth_error == 0 && !caller->final) {
 		report->grown_bytes = step->volume.expand_bytes;
 		stage_event_add(report, false, "Normal", "FileSystemResizeSuccessful",
 				"volume '%s' is %lld bytes large now", step->volume.name,
 				(long long) step->volume.expand_bytes);
 		return;
 	}
-	if (report->not_grown.error == 0)
-		(void) failed_plain(&report->not_grown, caller->final->error, "%s",
-				    caller->final->text);
+	if (report->growth_error == 0)
+		report->growth_error = failed_plain(&report->not_grown, caller->final->error, "%s",
+						    caller->final->text);
 	report->failed_at = NULL; /* the stage goes on */
 	report->is_growth_infeasible = is_infeasible(caller->code);
 	/* In use, or impossible: trying again at once would end the same. The next set-up tries. */

@@ -121,7 +121,7 @@ static void expand(const struct local_mounter *mounter, const struct local_found
 				       &report->not_grown);
 	if (r == 0)
 		report->grown_bytes = mounter->expand_bytes;
-	report->not_grown.error = r;
+	report->growth_error = r;
 	report->grows_later = r < 0;
 }
 

@@ -57,6 +57,7 @@ struct stage_report {
 	uint64_t mount_mark;          /* mount_mark() of it; 0 none or unknown */
 	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
 	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
+	int growth_error;             /* why it did not, although it should; 0 no such thing */
 	bool is_growth_infeasible;    /* nor will it: trying again at once would end the same */
 	bool grows_later;             /* it may: the set-up is repeated for it, after a back-off */
 	bool has_links;               /* by name, all of them: see status/volume_links.h */
@@ -76,9 +77,9 @@ struct stage_report {
 	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */
 	const atomic_bool
 		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
-	/* Last: what is large, and not cleared where it says nothing. */
+	/* Last: what is large, and not touched where it says nothing. */
 	struct failure failure;   /* of the stage that failed; means nothing while none did */
-	struct failure not_grown; /* why it did not, although it should; error 0: no such thing */
+	struct failure not_grown; /* of growth_error */
 	struct stage_event events[STAGE_EVENTS_MAX];
 };
 

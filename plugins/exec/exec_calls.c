@@ -27,7 +27,7 @@ int exec_step_expand(void *data, struct stage_report *report)
 		return STAGE_NEXT;
 	}
 	report->not_grown = call.failure;
-	report->not_grown.error = r;
+	report->growth_error = r;
 	report->grows_later = true;
 	return STAGE_NEXT;
 }

@@ -40,8 +40,8 @@ static struct stage_report *new_report(void)
 	if (!report)
 		return NULL;
 	memset(report, 0, offsetof(struct stage_report, failure));
-	report->failure.error = report->not_grown.error = 0;
-	report->failure.text[0] = report->not_grown.text[0] = '\0';
+	report->failure.error = 0;
+	report->failure.text[0] = '\0';
 	return report;
 }
 

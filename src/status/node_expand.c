@@ -189,22 +189,25 @@ void node_expand_step_ended(void *userdata, const struct operation_ended *ended)
 	const struct desired_volume *want = desired_find(desired, result->unique_name);
 	const struct desired_pod *pod =
 		want && result->pod_uid ? desired_find_pod(want, result->pod_uid) : NULL;
-	struct node_expand node_expand = { .bytes = report->grown_bytes, .why = report->not_grown };
+	struct node_expand node_expand;
 
 	assert(report);
 	if (!pod || !pod->claim || !*reporter->store)
 		return;
 	if (result->error == 0 && report->grown_bytes > 0) {
-		node_expand.state = CLAIM_RESIZE_DONE;
+		node_expand = (struct node_expand){ .state = CLAIM_RESIZE_DONE,
+						    .bytes = report->grown_bytes };
 		desired_note_expand(desired, result->unique_name, result->pod_uid, 0);
 		reporter->record(reporter->userdata, pod->claim, "Normal",
 				 "FileSystemResizeSuccessful",
 				 "the volume is as large as it was asked to be");
-	} else if (report->not_grown.error < 0) {
-		node_expand.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
-								 : CLAIM_RESIZE_NODE_FAILED;
-		(void) failure_append(&node_expand.why, "%s",
-				      advice_clause(report->not_grown.error));
+	} else if (report->growth_error < 0) {
+		node_expand = (struct node_expand){
+			.state = report->is_growth_infeasible ? CLAIM_RESIZE_NODE_INFEASIBLE
+							      : CLAIM_RESIZE_NODE_FAILED,
+			.why = report->not_grown,
+		};
+		(void) failure_append(&node_expand.why, "%s", advice_clause(report->growth_error));
 		note_failure(with, ended, pod, node_expand.why.text);
 	} else {
 		return;

@@ -95,7 +95,7 @@ static void test_not_now(void **state)
 		ran = csi_world_publish();
 		assert_int_equal(ran.result, STAGE_LIST_DONE);
 		assert_int_equal(ran.report.grown_bytes, 0);
-		assert_true(ran.report.not_grown.error < 0);
+		assert_true(ran.report.growth_error < 0);
 		assert_int_equal(ran.report.is_growth_infeasible,
 				 codes[i] != GRPC_FAILED_PRECONDITION);
 		assert_false(ran.report.grows_later);
@@ -116,7 +116,7 @@ static void test_failure_keeps_it_published(void **state)
 		ran = csi_world_publish();
 		assert_int_equal(ran.result, STAGE_LIST_DONE);
 		assert_int_equal(ran.report.grown_bytes, 0);
-		assert_true(ran.report.not_grown.error < 0);
+		assert_true(ran.report.growth_error < 0);
 		assert_true(ran.report.grows_later);
 		assert_false(ran.report.is_growth_infeasible);
 		assert_null(ran.report.failed_at);
