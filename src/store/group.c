@@ -434,6 +434,7 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	       uint64_t now_usec)
 {
 	struct admitted *member = &group->members[group->count];
+	int r;
 
 	assert(group->count < STORE_GROUP_MAX);
 	*member = (struct admitted){
@@ -446,9 +447,10 @@ void group_add(struct group *group, struct cache *cache, struct write *write, bo
 	if (write->dry_run)
 		member->resource_version = member->old ? member->old->meta.resource_version : 0;
 	if (write->follows && group->ended_refused)
-		(void) refused(member, -ESTALE, "skipped: an earlier write of the group failed");
-	if (member->failure->error < 0 || edit_again(member) < 0 ||
-	    judge(group, cache, member, is_taken, now_usec) < 0)
+		r = refused(member, -ESTALE, "skipped: an earlier write of the group failed");
+	else
+		r = edit_again(member);
+	if (r < 0 || judge(group, cache, member, is_taken, now_usec) < 0)
 		member->verdict = VERDICT_REFUSED;
 	else if (!write->touches && member->old && member->result &&
 		 is_unchanged(member->old, member->result))
@@ -489,7 +491,7 @@ void group_end(struct group *group)
 		member->old = object_unref(member->old);
 		member->result = object_unref(member->result);
 		member->write = write_free(member->write);
-		if (member->failure->error < 0)
+		if (member->verdict == VERDICT_REFUSED)
 			*member->failure = (struct failure){ 0 };
 	}
 	group->count = 0;

@@ -96,8 +96,8 @@ struct group {
 		store_upstream_fn *take;
 		void *userdata;
 	} upstream;
-	/* Apart, and written only by what fails: a megabyte that is resident only where it is used.
-	 */
+	/* Apart, and read and written only of what fails: a megabyte that is resident only where it
+	 * is used. */
 	struct failure failures[STORE_GROUP_MAX];
 };
 
