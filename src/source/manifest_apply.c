@@ -390,6 +390,13 @@ static void remove_stored(struct manifest_apply *apply, struct manifest_key *key
 		store_delete(apply->store, &stored_key, &precondition, on_answer, pending));
 }
 
+/* A deletion takes no memory to speak of, and a removed pod does not wait for marks of claims. */
+static bool makes_proposal(enum manifest_step step)
+{
+	return step == MANIFEST_STEP_CREATE || step == MANIFEST_STEP_UPDATE ||
+	       step == MANIFEST_STEP_MARK_GONE;
+}
+
 void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 {
 	const struct manifest_definition *definition = key->definitions;
@@ -410,15 +417,15 @@ void manifest_apply_key(struct manifest_apply *apply, struct manifest_key *key)
 		key->ask_again = true;
 		return;
 	}
-	if (definition && apply->pending_count >= WRITES_MAX) {
-		wait_for_others(apply, key);
-		return;
-	}
 	if (facts.stored && manifest_mark_read(facts.stored, &facts.mark) < 0) {
 		retry_later(apply, key, "out of memory");
 		return;
 	}
 	step = manifest_decide(&facts);
+	if (makes_proposal(step) && apply->pending_count >= WRITES_MAX) {
+		wait_for_others(apply, key);
+		return;
+	}
 	switch (step) {
 	case MANIFEST_STEP_CREATE:
 		create(apply, key);

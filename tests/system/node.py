@@ -319,9 +319,9 @@ class Node:
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return file.read()
 
-    def resident_bytes(self):
+    def resident_bytes(self, field="VmRSS"):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return 1024 * next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+            return 1024 * next(int(line.split()[1]) for line in file if line.startswith(field))
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
