@@ -54,9 +54,6 @@ enum {
 
 struct grpc_result {
 	enum grpc_code code;
-	/* The server's grpc-message, percent-decoded, unprintable bytes replaced; or our own words.
-	 */
-	char text[GRPC_STATUS_TEXT_BYTES];
 	bool from_server; /* a grpc-status arrived; else the code is what we made of an error */
 	/* false: no server acted on it, for not one byte was sent, or the server said so (GOAWAY,
 	 * REFUSED_STREAM). */
@@ -64,6 +61,9 @@ struct grpc_result {
 	const uint8_t *reply; /* with GRPC_OK; borrowed for the call of done() */
 	size_t reply_length;
 	uint64_t took_usec;
+	/* The server's grpc-message, percent-decoded, unprintable bytes replaced; or our own words.
+	 */
+	char text[GRPC_STATUS_TEXT_BYTES];
 };
 
 /* Once, on the loop, never before grpc_call() returned. */

@@ -20,7 +20,9 @@ enum {
 
 void grpc_reply_init(struct grpc_reply *reply)
 {
-	*reply = (struct grpc_reply){ 0 };
+	/* Most calls use no more of the text than its end. */
+	memset(reply, 0, offsetof(struct grpc_reply, result.text));
+	reply->result.text[0] = '\0';
 }
 
 void grpc_reply_done(struct grpc_reply *reply)
@@ -48,7 +50,8 @@ void grpc_reply_block(struct grpc_reply *reply)
 {
 	reply->http_status = 0;
 	reply->has_status = reply->status_twice = reply->other_type = false;
-	reply->text[0] = '\0';
+	if (!reply->over)
+		reply->result.text[0] = '\0';
 }
 
 static bool is(const char *name, size_t length, const char *wanted)
@@ -80,6 +83,8 @@ void grpc_reply_header(struct grpc_reply *reply, const char *name, size_t name_l
 {
 	assert(name && value);
 
+	if (reply->over)
+		return;
 	reply->header_bytes += name_length + value_length + HEADER_OVERHEAD_BYTES;
 	if (reply->header_bytes > GRPC_HEADER_BYTES_MAX) {
 		grpc_reply_fail(reply, GRPC_RESOURCE_EXHAUSTED,
@@ -96,7 +101,7 @@ void grpc_reply_header(struct grpc_reply *reply, const char *name, size_t name_l
 	} else if (is(name, name_length, "grpc-status")) {
 		take_status(reply, value, value_length);
 	} else if (is(name, name_length, "grpc-message")) {
-		grpc_text_decode(value, value_length, reply->text);
+		grpc_text_decode(value, value_length, reply->result.text);
 	}
 }
 
@@ -185,6 +190,7 @@ static void take_message(struct grpc_reply *reply)
 	}
 	reply->over = true;
 	reply->result.code = GRPC_OK;
+	reply->result.text[0] = '\0';
 	reply->result.from_server = true;
 	reply->result.reply = reply->data + PREFIX_BYTES;
 	reply->result.reply_length = length;
@@ -207,7 +213,6 @@ static void take_last_block(struct grpc_reply *reply)
 		reply->over = true;
 		reply->result.code = reply->status;
 		reply->result.from_server = true;
-		memcpy(reply->result.text, reply->text, sizeof(reply->text));
 	}
 }
 

@@ -14,7 +14,6 @@ struct grpc_reply {
 	unsigned int http_status;
 	bool has_status, status_twice, other_type;
 	enum grpc_code status;
-	char text[GRPC_STATUS_TEXT_BYTES];
 
 	bool has_headers; /* a response that is not only informational (1xx) */
 	size_t header_bytes;
@@ -23,7 +22,8 @@ struct grpc_reply {
 	size_t length, capacity;
 
 	bool over;
-	struct grpc_result result; /* once over; reply points into data */
+	struct grpc_result result; /* once over; reply points into data. Its text before that is
+				    * the block's. */
 };
 
 void grpc_reply_init(struct grpc_reply *reply);

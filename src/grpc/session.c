@@ -25,7 +25,6 @@ enum {
 struct grpc_session {
 	nghttp2_session *http2;
 	int32_t stream_id;
-	struct grpc_reply reply;
 
 	uint8_t *message; /* with its prefix */
 	size_t length, sent;
@@ -37,12 +36,15 @@ struct grpc_session {
 	} received;
 
 	bool broken; /* the connection is of no use any more */
-	/* The peer's violation, or the reason of its GOAWAY, in nghttp2's or its own words; ""
+	/* The peer's violation, or the reason of its GOAWAY, in nghttp2's or its own words; NULL
 	 * none. */
-	char complaint[GRPC_STATUS_TEXT_BYTES];
+	char *complaint;
 
 	const uint8_t *held; /* a frame that did not fit behind the gathered ones */
-	size_t held_length;
+	size_t held_length, gathered_length;
+
+	/* From here on not cleared as a whole: memory that most calls do not use. */
+	struct grpc_reply reply;
 	uint8_t gathered[GATHER_BYTES];
 };
 
@@ -96,22 +98,31 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 	return session->reply.over ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : 0;
 }
 
+/* @complaint: NULL: no memory for it */
+static void take_complaint(struct grpc_session *session, char *complaint)
+{
+	free(session->complaint);
+	session->complaint = complaint;
+}
+
 /* The call may still get its reply; the text is for the case that it does not. */
 static void on_goaway(struct grpc_session *session, const nghttp2_goaway *goaway)
 {
-	char text[GRPC_STATUS_TEXT_BYTES];
+	char text[GRPC_STATUS_TEXT_BYTES], *complaint;
 
 	grpc_text_decode((const char *) goaway->opaque_data, goaway->opaque_data_len, text);
-	(void) snprintf(session->complaint, sizeof(session->complaint), "it goes away: %s%s%.900s",
-			nghttp2_http2_strerror(goaway->error_code), text[0] ? ", " : "", text);
+	if (asprintf(&complaint, "it goes away: %s%s%.900s",
+		     nghttp2_http2_strerror(goaway->error_code), text[0] ? ", " : "", text) >= 0)
+		take_complaint(session, complaint);
 }
 
 static int on_error(nghttp2_session *http2, int code, const char *text, size_t length,
 		    void *userdata)
 {
-	struct grpc_session *session = userdata;
+	char decoded[GRPC_STATUS_TEXT_BYTES];
 
-	grpc_text_decode(text, length, session->complaint);
+	grpc_text_decode(text, length, decoded);
+	take_complaint(userdata, strdup(decoded));
 	return 0;
 }
 
@@ -156,17 +167,41 @@ static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t e
 	return 0;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Of the next frame. No byte of the message gets into nghttp2's memory, which is not overwritten:
+ * send_message() copies it. */
 static ssize_t on_message(nghttp2_session *http2, int32_t stream_id, uint8_t *buffer, size_t size,
 			  uint32_t *flags, nghttp2_data_source *source, void *userdata)
 {
-	struct grpc_session *session = userdata;
-	size_t left = session->length - session->sent, part = left < size ? left : size;
+	const struct grpc_session *session = userdata;
+	size_t left = session->length - session->sent;
+	size_t part = smaller(left, smaller(size, GATHER_BYTES - FRAME_HEAD_BYTES));
 
-	memcpy(buffer, session->message + session->sent, part);
-	session->sent += part;
-	if (session->sent == session->length)
-		*flags |= NGHTTP2_DATA_FLAG_EOF;
+	*flags |= NGHTTP2_DATA_FLAG_NO_COPY | (part == left ? NGHTTP2_DATA_FLAG_EOF : 0);
 	return (ssize_t) part;
+}
+
+static void gather(struct grpc_session *session, const uint8_t *bytes, size_t length)
+{
+	memcpy(session->gathered + session->gathered_length, bytes, length);
+	session->gathered_length += length;
+}
+
+static int send_message(nghttp2_session *http2, nghttp2_frame *frame, const uint8_t *head,
+			size_t length, nghttp2_data_source *source, void *userdata)
+{
+	struct grpc_session *session = userdata;
+
+	if (FRAME_HEAD_BYTES + length > GATHER_BYTES - session->gathered_length)
+		return NGHTTP2_ERR_WOULDBLOCK;
+	gather(session, head, FRAME_HEAD_BYTES);
+	gather(session, session->message + session->sent, length);
+	session->sent += length;
+	return 0;
 }
 
 static int make_http2(struct grpc_session *session)
@@ -187,10 +222,10 @@ static int make_http2(struct grpc_session *session)
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
 	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
 	nghttp2_session_callbacks_set_error_callback2(callbacks, on_error);
+	nghttp2_session_callbacks_set_send_data_callback(callbacks, send_message);
 	/* There is one stream: nothing of a closed one is kept. */
 	nghttp2_option_set_no_closed_streams(option, 1);
-	r = nghttp2_session_client_new3(&session->http2, callbacks, session, option,
-					wipe_nghttp2());
+	r = nghttp2_session_client_new2(&session->http2, callbacks, session, option);
 	nghttp2_option_del(option);
 	nghttp2_session_callbacks_del(callbacks);
 	return r == 0 ? 0 : -ENOMEM;
@@ -254,13 +289,13 @@ static int copy_message(struct grpc_session *session, const struct grpc_request 
 
 int grpc_session_new(const struct grpc_request *request, struct grpc_session **ret)
 {
-	struct grpc_session *session = wipe_malloc(sizeof(*session));
+	struct grpc_session *session = malloc(sizeof(*session));
 
 	assert(request->message_length <= GRPC_MESSAGE_BYTES_MAX);
 
 	if (!session)
 		return -ENOMEM;
-	*session = (struct grpc_session){ 0 };
+	memset(session, 0, offsetof(struct grpc_session, reply));
 	grpc_reply_init(&session->reply);
 	session->reply.result.was_sent = true;
 	if (copy_message(session, request) < 0 || make_http2(session) < 0 ||
@@ -279,14 +314,16 @@ struct grpc_session *grpc_session_free(struct grpc_session *session)
 	nghttp2_session_del(session->http2);
 	grpc_reply_done(&session->reply);
 	wipe_free(session->message);
-	wipe_free(session);
+	explicit_bzero(session->gathered, session->gathered_length);
+	free(session->complaint);
+	free(session);
 	return NULL;
 }
 
 static void break_off(struct grpc_session *session, enum grpc_code code, const char *why)
 {
 	session->broken = true;
-	if (session->complaint[0])
+	if (session->complaint)
 		grpc_reply_fail(&session->reply, code, "%s: %.960s", why, session->complaint);
 	else
 		grpc_reply_fail(&session->reply, code, "%s", why);
@@ -314,15 +351,16 @@ static size_t next_frame(struct grpc_session *session, const uint8_t **ret)
 size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 {
 	const uint8_t *frame;
-	size_t gathered = 0, length;
+	size_t length;
 
+	explicit_bzero(session->gathered, session->gathered_length);
+	session->gathered_length = 0;
 	while ((length = next_frame(session, &frame)) > 0) {
-		if (length <= GATHER_BYTES - gathered) {
-			memcpy(session->gathered + gathered, frame, length);
-			gathered += length;
+		if (length <= GATHER_BYTES - session->gathered_length) {
+			gather(session, frame, length);
 			continue;
 		}
-		if (gathered == 0) {
+		if (session->gathered_length == 0) {
 			*ret = frame;
 			return length;
 		}
@@ -332,7 +370,7 @@ size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 		break;
 	}
 	*ret = session->gathered;
-	return gathered;
+	return session->gathered_length;
 }
 
 /* Frames that carry nothing of a reply cost as much as those that do: empty DATA, SETTINGS, PING,

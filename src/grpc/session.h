@@ -9,7 +9,6 @@
 
 #include "grpc/grpc.h"
 
-#include <nghttp2/nghttp2.h>
 #include <stddef.h>
 
 struct grpc_session;
@@ -39,12 +38,9 @@ void grpc_timeout_format(uint64_t timeout_usec, char ret[GRPC_TIMEOUT_BYTES]);
 
 /* ---- wipe.c: memory that is overwritten before it goes back ---- */
 
-/* Requests carry secrets, and nghttp2 copies them into frames of its own. Each piece knows its
- * size by a word in front of it. A piece from here goes back here and nowhere else. */
+/* Requests and replies carry secrets. Each piece knows its size by a word in front of it. A piece
+ * from here goes back here and nowhere else. */
 
 void *wipe_malloc(size_t size);
 void *wipe_realloc(void *memory, size_t size);
 void wipe_free(void *memory); /* accepts NULL */
-
-/* The same for nghttp2. */
-nghttp2_mem *wipe_nghttp2(void);

@@ -59,37 +59,3 @@ void *wipe_realloc(void *memory, size_t size)
 	wipe_free(memory);
 	return moved;
 }
-
-static void *wiping_malloc(size_t size, void *userdata)
-{
-	return wipe_malloc(size);
-}
-
-static void wiping_free(void *memory, void *userdata)
-{
-	wipe_free(memory);
-}
-
-static void *wiping_calloc(size_t count, size_t size, void *userdata)
-{
-	void *memory = size && count > SIZE_MAX / size ? NULL : wipe_malloc(count * size);
-
-	return memory ? memset(memory, 0, count * size) : NULL;
-}
-
-static void *wiping_realloc(void *memory, size_t size, void *userdata)
-{
-	return wipe_realloc(memory, size);
-}
-
-nghttp2_mem *wipe_nghttp2(void)
-{
-	static nghttp2_mem functions = {
-		.malloc = wiping_malloc,
-		.free = wiping_free,
-		.calloc = wiping_calloc,
-		.realloc = wiping_realloc,
-	};
-
-	return &functions;
-}
