@@ -61,6 +61,7 @@ struct config;
 /* Order in the loop, first to last, and why. */
 enum agent_priority {
 	PRIORITY_SIGNALS = -50, /* stopping must not wait for a burst */
+	/* GRPC_PRIORITY = -25: drivers get what was begun, and their answers are results */
 	PRIORITY_RESULTS = -20, /* ended operations, before anything decides on old facts */
 	PRIORITY_HOLDS = -15,   /* containers that ended, for the same reason */
 	PRIORITY_STORE = -10,   /* then what is wanted */

@@ -25,6 +25,7 @@ enum {
 	RETRY_LAST_USEC = 100 * 1000,
 	DEADLINE_ACCURACY_USEC = 1000,
 };
+#define READ_EVENTS ((uint32_t) (EPOLLIN | EPOLLRDHUP | EPOLLET))
 
 struct grpc_call {
 	struct grpc_session *session;
@@ -32,6 +33,7 @@ struct grpc_call {
 	sd_event_source *deadline, *connect, *io;
 	struct grpc_connecting *connecting; /* a thread does it */
 	int fd;
+	uint32_t events; /* that @io waits for */
 	char *socket_path;
 	const uint8_t *pending; /* the session's; not yet sent */
 	size_t pending_length;
@@ -130,15 +132,18 @@ static int receive(struct grpc_call *call)
 	return 0;
 }
 
-/* A peer that has more to send than one turn takes waits for its next beside the API's clients.
- * Edge-triggered, as each turn of the loop would else hear of all that are ready; the call below
- * makes the kernel look again, so what was left unread is an edge, too. */
+/* A peer that has more to send than one turn takes waits for its next behind the API's clients.
+ * Edge-triggered, as each turn of the loop would else hear of all that are ready; where something
+ * was left unread, the call below makes the kernel look again, so that it is an edge, too. */
 static void wait_for_more(struct grpc_call *call, bool there_is_more, bool has_to_send)
 {
-	(void) sd_event_source_set_priority(call->io, there_is_more ? SD_EVENT_PRIORITY_IDLE
-								    : SD_EVENT_PRIORITY_NORMAL);
-	(void) sd_event_source_set_io_events(
-		call->io, EPOLLIN | EPOLLET | (has_to_send ? (uint32_t) EPOLLOUT : 0));
+	uint32_t events = READ_EVENTS | (has_to_send ? (uint32_t) EPOLLOUT : 0);
+
+	(void) sd_event_source_set_priority(call->io,
+					    there_is_more ? SD_EVENT_PRIORITY_IDLE : GRPC_PRIORITY);
+	if (there_is_more || events != call->events)
+		(void) sd_event_source_set_io_events(call->io, events);
+	call->events = events;
 }
 
 /* After anything happened: send, and either wait for more or end it. */
@@ -164,7 +169,8 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
 {
 	struct grpc_call *call = userdata;
 
-	go_on(call, receive(call) > 0);
+	/* Behind what was read may be the end, of which there is no other edge. */
+	go_on(call, receive(call) > 0 || (events & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) != 0);
 	return 0;
 }
 
@@ -203,7 +209,7 @@ static int wait_for_room(struct grpc_call *call)
 	call->retry_usec *= 2;
 	if (call->retry_usec > RETRY_LAST_USEC)
 		call->retry_usec = RETRY_LAST_USEC;
-	return r < 0 ? r : sd_event_source_set_priority(call->connect, SD_EVENT_PRIORITY_NORMAL);
+	return r < 0 ? r : sd_event_source_set_priority(call->connect, GRPC_PRIORITY);
 }
 
 static void begin_exchange(struct grpc_call *call, int fd)
@@ -211,9 +217,10 @@ static void begin_exchange(struct grpc_call *call, int fd)
 	int r;
 
 	call->fd = fd;
-	r = sd_event_add_io(call->event, &call->io, call->fd, EPOLLIN | EPOLLET, on_io, call);
+	call->events = READ_EVENTS;
+	r = sd_event_add_io(call->event, &call->io, call->fd, call->events, on_io, call);
 	if (r >= 0)
-		r = sd_event_source_set_priority(call->io, SD_EVENT_PRIORITY_NORMAL);
+		r = sd_event_source_set_priority(call->io, GRPC_PRIORITY);
 	if (r < 0)
 		fail(call, GRPC_UNAVAILABLE, "cannot watch the connection");
 	else
@@ -277,10 +284,10 @@ static int add_sources(struct grpc_call *call)
 	r = sd_event_add_time(call->event, &call->deadline, CLOCK_MONOTONIC, end,
 			      DEADLINE_ACCURACY_USEC, on_deadline, call);
 	if (r >= 0)
-		r = sd_event_source_set_priority(call->deadline, SD_EVENT_PRIORITY_NORMAL);
+		r = sd_event_source_set_priority(call->deadline, GRPC_PRIORITY);
 	if (r >= 0)
 		r = sd_event_add_defer(call->event, &call->connect, on_connect, call);
-	return r < 0 ? r : sd_event_source_set_priority(call->connect, SD_EVENT_PRIORITY_NORMAL);
+	return r < 0 ? r : sd_event_source_set_priority(call->connect, GRPC_PRIORITY);
 }
 
 int grpc_call(sd_event *event, const struct grpc_request *request, struct grpc_call **ret,

@@ -52,6 +52,10 @@ enum {
 	GRPC_CALLS_MAX = 1024,                    /* of one daemon at a time */
 };
 
+/* Of calls on the loop: a server waits for requests and has answered, so both come before whatever
+ * begins more calls, such as ended operations (PRIORITY_RESULTS in agent/parts.h). */
+enum { GRPC_PRIORITY = -25 };
+
 struct grpc_result {
 	enum grpc_code code;
 	bool from_server; /* a grpc-status arrived; else the code is what we made of an error */

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -386,8 +387,9 @@ static void want_descriptors(rlim_t count)
 	}
 }
 
-/* How many descriptors the kernel named to the loop. sd-event's own call comes here. */
-static size_t named;
+/* How many descriptors the kernel named to the loop, and how often the loop said what it waits for.
+ * sd-event's own calls come here. */
+static size_t named, controlled;
 
 __attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event *events, int room,
 						      int timeout)
@@ -396,6 +398,13 @@ __attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event
 
 	named += count > 0 ? (size_t) count : 0;
 	return count;
+}
+
+__attribute__((visibility("default"))) int epoll_ctl(int fd, int operation, int of,
+						     struct epoll_event *event)
+{
+	controlled++;
+	return (int) syscall(SYS_epoll_ctl, fd, operation, of, event);
 }
 
 static int accept_next(void)
@@ -407,12 +416,13 @@ static int accept_next(void)
 	return fd;
 }
 
+static const uint8_t settings[9] = { 0, 0, 0, 4 };
+
 /* A driver greets all who call it at once. Each greeting is one event, and not one in each turn
- * that the loop takes for the others. */
+ * that the loop takes for the others; the loop waits for more as before. */
 static void test_greetings_of_many(void **state)
 {
 	enum { CALLS = 100 };
-	static const uint8_t settings[9] = { 0, 0, 0, 4 };
 	struct outcome outcomes[CALLS] = { 0 };
 	int fds[CALLS];
 
@@ -423,13 +433,14 @@ static void test_greetings_of_many(void **state)
 		fds[i] = accept_next();
 	while (sd_event_run(world.event, 0) > 0)
 		;
-	named = 0;
+	named = controlled = 0;
 	for (size_t i = 0; i < CALLS; i++)
 		assert_int_equal(send(fds[i], settings, sizeof(settings), 0), sizeof(settings));
 	while (sd_event_run(world.event, 0) > 0)
 		;
 	if (named > 0)
 		assert_in_range(named, CALLS, 2 * CALLS);
+	assert_int_equal(controlled, 0);
 	for (size_t i = 0; i < CALLS; i++)
 		assert_int_equal(close(fds[i]), 0);
 	for (size_t i = 0; i < CALLS; i++)
@@ -438,6 +449,71 @@ static void test_greetings_of_many(void **state)
 		return;
 	print_message("this sd-event waits by another call than epoll_wait()\n");
 	skip();
+}
+
+/* A frame that needs no answer and the end are one event, of which one read takes the frame alone.
+ */
+static void test_more_window_and_hung_up(void **state)
+{
+	static const uint8_t window[13] = { 0, 0, 4, 8, [11] = 1 };
+	struct outcome outcome = { 0 };
+	int fd;
+
+	grpc_world_listen(&world, 1);
+	(void) grpc_world_call(&world, "abc", 3, LONG_TIME, &outcome);
+	fd = accept_next();
+	while (sd_event_run(world.event, 0) > 0)
+		;
+	assert_int_equal(send(fd, settings, sizeof(settings), 0), sizeof(settings));
+	while (sd_event_run(world.event, 0) > 0)
+		;
+	assert_int_equal(send(fd, window, sizeof(window), 0), sizeof(window));
+	assert_int_equal(close(fd), 0);
+	grpc_world_until(&world, &outcome.done, 1);
+	assert_int_equal(outcome.result.code, GRPC_UNAVAILABLE);
+}
+
+static int keep_on(sd_event_source *source, void *userdata)
+{
+	return sd_event_source_set_enabled(source, SD_EVENT_ON);
+}
+
+static bool ends_within(unsigned int turns, const unsigned int *done)
+{
+	while (*done == 0 && turns-- > 0)
+		assert_true(sd_event_run(world.event, 0) > 0);
+	return *done > 0;
+}
+
+/* A loop that has always more to do, such as operations that end and begin calls. */
+static void test_a_busy_loop_keeps_no_server_waiting(void **state)
+{
+	static const uint8_t reply[] = "\0\0\x10\1\5\0\0\0\1\x88\0\x0bgrpc-status\1"
+				       "5";
+	struct outcome outcome = { 0 };
+	sd_event_source *busy;
+	int fd;
+
+	grpc_world_listen(&world, 1);
+	/* Its file system is known from now on. */
+	(void) grpc_world_call(&world, "abc", 3, LONG_TIME, &outcome);
+	assert_int_equal(close(accept_next()), 0);
+	grpc_world_until(&world, &outcome.done, 1);
+
+	assert_true(sd_event_add_defer(world.event, &busy, keep_on, NULL) >= 0);
+	assert_true(sd_event_source_set_priority(busy, GRPC_PRIORITY + 1) >= 0);
+	outcome.done = 0;
+	(void) grpc_world_call(&world, "abc", 3, LONG_TIME, &outcome);
+	for (unsigned int turn = 0; turn < 10; turn++)
+		assert_true(sd_event_run(world.event, 0) > 0);
+	fd = accept4(world.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	assert_true(fd >= 0);
+	assert_int_equal(send(fd, settings, sizeof(settings), 0), sizeof(settings));
+	assert_int_equal(send(fd, reply, sizeof(reply) - 1, 0), sizeof(reply) - 1);
+	assert_true(ends_within(10, &outcome.done));
+	assert_int_equal(outcome.result.code, GRPC_NOT_FOUND);
+	(void) sd_event_source_disable_unref(busy);
+	assert_int_equal(close(fd), 0);
 }
 
 /* A thousand unanswered calls, on one thread; then all are answered, and nothing stays. */
@@ -504,6 +580,8 @@ int main(void)
 		TEST(test_a_flood_of_a_server_that_reads_nothing, begin),
 		TEST(test_full_queue, begin),
 		TEST(test_greetings_of_many, begin),
+		TEST(test_more_window_and_hung_up, begin),
+		TEST(test_a_busy_loop_keeps_no_server_waiting, begin),
 		TEST(test_a_thousand_at_once, begin_serving),
 	};
 
