@@ -124,7 +124,7 @@ static int find_device(void *data, struct stage_report *report)
 }
 
 /* Mounted already by podvold means done; foreign, refused. Nothing is stacked. What the table says
- * of the device stays: what was there before a first stage is not podvold's to unmount. */
+ * of the device stays, its path too: what podvold did not stage is not podvold's to unmount. */
 static int prepare_staging(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -151,6 +151,7 @@ static int prepare_staging(void *data, struct stage_report *report)
 		return STAGE_LIST_DONE;
 	}
 	report->error_class = ERROR_TRANSIENT;
+	report->device_path[0] = '\0';
 	return failed_plain(&report->failure, -EBUSY, "'%s' is mounted already, but not with '%s'",
 			    mounter->staging.path, mounter->source.path);
 }
@@ -318,23 +319,37 @@ struct origin_search {
 	bool shows_device;
 };
 
-/* btrfs has no number of its device, and its node may have gone. */
+static bool is_device_node(const char *path, struct stat *ret)
+{
+	return strncmp(path, "/dev/", strlen("/dev/")) == 0 && stat(path, ret) == 0 &&
+	       S_ISBLK(ret->st_mode);
+}
+
+/* btrfs has no number of its device and shows any of several; the node may have gone. */
+static bool is_origin(const struct mount_entry *entry, const char *device)
+{
+	struct stat st;
+
+	if (strcmp(entry->source, device) == 0)
+		return true;
+	if (major(entry->device) == 0)
+		return is_device_node(entry->source, &st);
+	if (strncmp(device, "/dev/", strlen("/dev/")) != 0) /* none is recorded, or an image */
+		return true;
+	return is_device_node(device, &st) && st.st_rdev == entry->device;
+}
+
 static int note_origin(const struct mount_entry *entry, void *userdata)
 {
 	struct origin_search *search = userdata;
-	struct stat st;
 
-	if (search->mount_id != 0 ? entry->mount_id != search->mount_id
-				  : strcmp(entry->mount_point, search->mount_point) != 0)
-		return 0;
-	search->shows_device = major(entry->device) != 0 ||
-			       strcmp(entry->source, search->device) == 0 ||
-			       (strncmp(entry->source, "/dev/", strlen("/dev/")) == 0 &&
-				stat(entry->source, &st) == 0 && S_ISBLK(st.st_mode));
+	if (search->mount_id != 0 ? entry->mount_id == search->mount_id
+				  : strcmp(entry->mount_point, search->mount_point) == 0)
+		search->shows_device = is_origin(entry, search->device);
 	return 0;
 }
 
-/* What is staged shows a block device. Without a record of the stage, that must do as proof. */
+/* What is staged shows the recorded device. Without a record any block device must do as proof. */
 static int check_origin(const struct device_unmounter *unmounter, uint64_t mount_id,
 			struct failure *reterr)
 {

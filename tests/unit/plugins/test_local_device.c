@@ -229,7 +229,7 @@ static void test_device_is_found_by_its_mount(void **state)
 	fake_mount.entry_source = "/dev/loop9";
 	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
 	assert_non_null(strstr(fake_mount.diary, "open_host_path(/dev/loop9)"));
-	request.device_path = "/dev/loop8";
+	request.device_path = fake_mount.entry_source = "/dev/loop8";
 	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
 	assert_non_null(strstr(fake_mount.diary, "open_host_path(/dev/loop8)"));
 }
@@ -296,7 +296,7 @@ static void test_device_in_use_is_refused(void **state)
 	assert_null(strstr(fake_mount.diary, "cleanup_mount_point"));
 }
 
-/* Neither what shows no device, nor a device where a stage mounted none. */
+/* Neither what shows no device or another one, nor a device where a stage mounted none. */
 static void test_mounts_of_others_stay(void **state)
 {
 	struct ran ran;
@@ -305,6 +305,9 @@ static void test_mounts_of_others_stay(void **state)
 	request.staged_nothing = true;
 	assert_int_equal(run(local->new_device_unmounter).result, -ENOTEMPTY);
 	request.staged_nothing = false;
+	request.device_path = "/dev/null";
+	assert_int_equal(run(local->new_device_unmounter).result, -ENOTEMPTY);
+	request.device_path = "";
 	fake_mount.staging.device = fake_mount.target.device = makedev(0, 9);
 	fake_mount.entry_source = "tmpfs";
 	ran = run(local->new_device_unmounter);
