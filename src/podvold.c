@@ -20,6 +20,7 @@
 #include "object/kinds/root_ca.h"
 #include "privileges.h"
 #include "reload.h"
+#include "store/embedded.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -343,6 +344,7 @@ static void spare_memory(void)
 	(void) mallopt(M_ARENA_MAX, 4);
 	(void) mallopt(M_TRIM_THRESHOLD, 512 * 1024); /* bytes; and mmap's stays at 128 KiB */
 	json_memory_begin();
+	store_memory_begin();
 }
 
 static void set_documents_max(const struct config *config)

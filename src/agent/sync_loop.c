@@ -381,6 +381,8 @@ static void check_ready(struct agent *agent)
 		return;
 	agent->notify.ready = NULL;
 	ready(agent->notify.userdata);
+	/* What the start alone needed is given back, whatever it started beside. */
+	heap_trim_note(agent->own.heap_trim, HEAP_TRIM_BURST);
 }
 
 /* ---- the end ---- */

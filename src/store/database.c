@@ -9,6 +9,7 @@
 #include "store/database.h"
 
 #include "base/cleanup.h"
+#include "store/embedded.h"
 #include "store/store.h"
 
 #include <assert.h>
@@ -213,6 +214,11 @@ static int make_file(const char *path, struct failure *reterr)
 static void close_pointer(struct database **database)
 {
 	(void) database_close(*database);
+}
+
+void store_memory_begin(void)
+{
+	(void) sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
 int database_open(const char *path, bool syncs, struct database **ret, struct failure *reterr)

@@ -83,8 +83,8 @@ static int load(struct store *store, struct database *database, struct failure *
 	if (r < 0)
 		return r;
 	store->stored_version = version;
-	r = ring_init(&store->ring, version);
-	return r < 0 ? failed(reterr, r, "cannot load the store") : 0;
+	ring_init(&store->ring, version);
+	return 0;
 }
 
 static void store_open_cancel_pointer(struct store_opening **opening)
@@ -422,8 +422,7 @@ struct store *store_free(struct store *store)
 			    store->database);
 	(void) database_close(store->database);
 	(void) database_close(store->events);
-	if (store->ring.changes)
-		ring_done(&store->ring);
+	ring_done(&store->ring);
 	cache_done(&store->cache);
 	(void) unreadable_free(store->unreadables);
 	free(store);

@@ -13,6 +13,10 @@
 /* A store that is being read, by one thread alone. */
 struct store_opening;
 
+/* Once, before any file of SQLite is opened: memory for the pages of a file is allocated page by
+ * page, and not for twenty at once, of which an idle process uses two or three. */
+void store_memory_begin(void);
+
 /* The database is state_dir/store.db; made with mode 0600 when absent. Blocks for nothing. Return:
  * NULL: no memory. */
 struct store_opening *store_open_begin(const char *state_dir);

@@ -19,14 +19,13 @@ struct store_watch {
 	void *userdata;
 };
 
-int ring_init(struct change_ring *ring, uint64_t version)
+void ring_init(struct change_ring *ring, uint64_t version)
 {
-	*ring = (struct change_ring){ .forgotten_version = version, .newest_version = version };
-	ring->changes = calloc(STORE_RING_CHANGES, sizeof(ring->changes[0]));
-	return ring->changes ? 0 : -ENOMEM;
+	assert(ring->next == 0 && !ring->watches);
+	ring->forgotten_version = ring->newest_version = version;
 }
 
-static struct store_change *ring_place(const struct change_ring *ring, uint64_t sequence)
+static struct store_change *ring_place(struct change_ring *ring, uint64_t sequence)
 {
 	return &ring->changes[sequence % STORE_RING_CHANGES];
 }
@@ -53,8 +52,6 @@ void ring_done(struct change_ring *ring)
 	assert(!ring->watches);
 	while (ring->first < ring->next)
 		ring_forget_first(ring);
-	free(ring->changes);
-	ring->changes = NULL;
 }
 
 void ring_append(struct change_ring *ring, const struct store_change *change)
@@ -118,7 +115,7 @@ void ring_trim(struct change_ring *ring)
 }
 
 /* The first kept change after @version. */
-static uint64_t ring_find(const struct change_ring *ring, uint64_t version)
+static uint64_t ring_find(struct change_ring *ring, uint64_t version)
 {
 	uint64_t low = ring->first, high = ring->next;
 
@@ -177,7 +174,7 @@ struct store_watch *store_watch_free(struct store_watch *watch)
 
 int store_watch_next(struct store_watch *watch, const struct store_change **ret)
 {
-	const struct change_ring *ring = watch->ring;
+	struct change_ring *ring = watch->ring;
 
 	assert(ret);
 	if (watch->position < ring->first)

@@ -12,18 +12,19 @@
 #include "store/store.h"
 
 struct change_ring {
-	struct store_change *changes; /* STORE_RING_CHANGES places */
-	uint64_t first, next;         /* sequence numbers of the kept changes: first .. next - 1 */
-	uint64_t woken_up_to;         /* next at the last ring_wake() */
-	size_t bytes;                 /* of the kept changes */
-	uint64_t forgotten_version;   /* newest resourceVersion that is no longer kept */
+	uint64_t first, next;       /* sequence numbers of the kept changes: first .. next - 1 */
+	uint64_t woken_up_to;       /* next at the last ring_wake() */
+	size_t bytes;               /* of the kept changes */
+	uint64_t forgotten_version; /* newest resourceVersion that is no longer kept */
 	uint64_t newest_version;
 	unsigned int fresh_kinds, fresh_touches; /* kinds appended since the last ring_wake() */
 	struct store_watch *watches, *waking;
+	struct store_change changes[STORE_RING_CHANGES]; /* resident as far as they were used */
 };
 
-/* @version: of the store as loaded; watches can begin there. Return: 0 or -ENOMEM. */
-int ring_init(struct change_ring *ring, uint64_t version);
+/* @ring:    zeros
+ * @version: of the store as loaded; watches can begin there */
+void ring_init(struct change_ring *ring, uint64_t version);
 
 /* Every watch must be freed before. */
 void ring_done(struct change_ring *ring);
