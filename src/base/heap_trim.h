@@ -5,7 +5,8 @@
  * What a burst needed lies between what stays, where free() returns nothing: a sixth of what
  * podvold holds after the pods of a large manifest were mounted, most of it after they were
  * removed. A look at the whole heap costs milliseconds, so one is made for each burst, a quiet
- * moment after it. Less than a burst makes no timer, so an idle process does not wake up.
+ * moment after it; a start is one. Less than a burst makes no timer, so an idle process does not
+ * wake up.
  */
 #pragma once
 
