@@ -8,9 +8,10 @@
  * One tree of FILES small files (200,000 when not said) in directories of 100, of root, as a new
  * volume has them. Two cases: all entries have to change (group and mode), and none. Each is done
  * by our walk and by chown -R (group only), which is the floor, turn by turn, so that what disturbs
- * one disturbs both. --more: also by an lstat, lchown, chmod of every entry by path; and two more
- * cases: one entry in a hundred has to change; all have to and belong to a user who may write to
- * the directories, where names are not trusted.
+ * one disturbs both: elapsed time, and the processor time of all threads. --more: also by an
+ * lstat, lchown, chmod of every entry by path; and two more cases: one entry in a hundred has to
+ * change; all have to and belong to a user who may write to the directories, where names are not
+ * trusted.
  * Needs root; the tree lies in a temporary directory below TMPDIR or /var/tmp.
  */
 #include "bench/sample.h"
@@ -26,6 +27,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -153,24 +155,49 @@ static void do_plain(void)
 
 /* ---- measuring ---- */
 
+static double timeval_msec(struct timeval time)
+{
+	return (double) time.tv_sec * 1000 + (double) time.tv_usec / 1000;
+}
+
+/* Of all threads, and of children that were waited for. */
+static double processor_msec(void)
+{
+	double msec = 0;
+
+	for (int who = RUSAGE_CHILDREN; who <= RUSAGE_SELF; who++) {
+		struct rusage usage;
+
+		if (getrusage(who, &usage) < 0)
+			fail("getrusage");
+		msec += timeval_msec(usage.ru_utime) + timeval_msec(usage.ru_stime);
+	}
+	return msec;
+}
+
 /* @plain_name: NULL: without kubelet's way */
-static void measure(enum scene scene, const char *name, const char *plain_name)
+static void measure(enum scene scene, const char *name, const char *processor_name,
+		    const char *plain_name)
 {
 	static void (*const methods[METHOD_COUNT])(void) = { do_podvol, do_chown_r, do_plain };
 
 	for (int round = 0; round < ROUNDS; round++) {
-		double msec[METHOD_COUNT];
+		double msec[METHOD_COUNT], processor[METHOD_COUNT];
 
 		for (int method = 0; method < (plain_name ? METHOD_COUNT : PLAIN); method++) {
 			uint64_t begun_usec;
 
 			reset(scene);
 			sync(); /* what the reset wrote is not this method's to pay */
+			processor[method] = processor_msec();
 			begun_usec = monotonic_usec();
 			methods[method]();
 			msec[method] = (double) (monotonic_usec() - begun_usec) / 1000;
+			processor[method] = processor_msec() - processor[method];
 		}
 		print_sample(name, file_count, "files", msec[PODVOL], msec[CHOWN_R]);
+		print_sample(processor_name, file_count, "files", processor[PODVOL],
+			     processor[CHOWN_R]);
 		if (plain_name)
 			print_sample(plain_name, file_count, "files", msec[PODVOL], msec[PLAIN]);
 	}
@@ -204,12 +231,12 @@ int main(int argc, char **argv)
 	if (!mkdtemp(tree))
 		fail(tree);
 	make_tree();
-	measure(ALL, "all_ms", more ? "all_plain_ms" : NULL);
+	measure(ALL, "all_ms", "all_cpu_ms", more ? "all_plain_ms" : NULL);
 	do_plain(); /* now everything matches */
-	measure(NONE, "none_ms", more ? "none_plain_ms" : NULL);
+	measure(NONE, "none_ms", "none_cpu_ms", more ? "none_plain_ms" : NULL);
 	if (more) {
-		measure(FEW, "few_ms", "few_plain_ms");
-		measure(ALL_UNGUARDED, "unguarded_ms", "unguarded_plain_ms");
+		measure(FEW, "few_ms", "few_cpu_ms", "few_plain_ms");
+		measure(ALL_UNGUARDED, "unguarded_ms", "unguarded_cpu_ms", "unguarded_plain_ms");
 	}
 	(void) nftw(tree, remove_entry, 64, FTW_PHYS | FTW_DEPTH);
 	return 0;
