@@ -217,8 +217,8 @@ void tree_walk_freep(struct tree_walk **walk)
 	*walk = tree_walk_free(*walk);
 }
 
-/* The next name of a directory: 1, 0 at its end, or -errno. */
-static int frame_next(struct frame *frame, const char **ret_name)
+/* The next entry of a directory: 1, 0 at its end, or -errno. */
+static int frame_next(struct frame *frame, const struct dirent64 **ret)
 {
 	for (;;) {
 		const struct dirent64 *entry;
@@ -237,7 +237,7 @@ static int frame_next(struct frame *frame, const char **ret_name)
 		frame->at += entry->d_reclen;
 		frame->offset = entry->d_off;
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-			*ret_name = entry->d_name;
+			*ret = entry;
 			return 1;
 		}
 	}
@@ -297,19 +297,51 @@ static int give_before(const struct tree_walk *walk, struct tree_entry *ret)
 	return 1;
 }
 
-/* 1 @ret is filled, 0 go on (went down, or it vanished), or -errno. */
-static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *name,
+static int open_below(const struct frame *frame, const char *name)
+{
+	return path_open(frame->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK,
+			 PATH_NO_SYMLINKS);
+}
+
+/* A directory that is open, and taken over: leave it to another thread, or go down into it. */
+static int walk_enter(struct tree_walk *walk, int taken_fd, const char *name,
 		      struct tree_entry *ret)
 {
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK;
-	int fd, result;
+	int result;
+
+	if (walk->offer && walk->offer(walk->offer_userdata, taken_fd))
+		return 0;
+	result = stat_entry(taken_fd, "", &ret->status);
+	if (result < 0) {
+		(void) close_keep_errno(taken_fd);
+		return result;
+	}
+	result = walk_push(walk, taken_fd, name, &ret->status);
+	if (result < 0 || !walk->directories_first)
+		return result;
+	return give_before(walk, ret);
+}
+
+/* 1 @ret is filled, 0 go on (went down, or it vanished), or -errno. What its parent lists as a
+ * directory is opened without a look; one that is mounted on, or was replaced since, is looked at
+ * like any other entry. */
+static int walk_entry(struct tree_walk *walk, struct frame *frame, const struct dirent64 *listed,
+		      struct tree_entry *ret)
+{
+	bool at_limit = walk->limit > 0 && walk->depth >= walk->limit;
+	const char *name = listed->d_name;
+	int fd = -EBADF, result;
 
 	*ret = (struct tree_entry){ .parent_fd = frame->fd,
 				    .name = name,
 				    .fd = -EBADF,
 				    .directory_fd = -EBADF,
 				    .guarded = frame->guarded };
-	walk->entry_fd = close_keep_errno(walk->entry_fd);
+	if (listed->d_type == DT_DIR && !at_limit)
+		fd = open_below(frame, name);
+	if (fd >= 0)
+		return walk_enter(walk, fd, name, ret);
+
 	result = walk->open_first ? open_and_stat(walk, ret)
 				  : stat_entry(frame->fd, name, &ret->status);
 	if (result == -ENOENT)
@@ -319,41 +351,32 @@ static int walk_entry(struct tree_walk *walk, struct frame *frame, const char *n
 	ret->other_mount = ret->status.stx_mnt_id != walk->mount_id;
 	if (ret->other_mount || !S_ISDIR(ret->status.stx_mode))
 		return 1;
-	ret->too_deep = walk->limit > 0 && walk->depth >= walk->limit;
+	ret->too_deep = at_limit;
 	if (ret->too_deep)
 		return 1;
-
-	fd = path_open(frame->fd, name, flags, PATH_NO_SYMLINKS);
+	fd = open_below(frame, name);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	if (walk->offer && walk->offer(walk->offer_userdata, fd))
-		return 0;
-	result = stat_entry(fd, "", &ret->status);
-	if (result < 0) {
-		(void) close_keep_errno(fd);
-		return result;
-	}
-	result = walk_push(walk, fd, name, &ret->status);
-	if (result < 0 || !walk->directories_first)
-		return result;
-	return give_before(walk, ret);
+	return walk_enter(walk, fd, name, ret);
 }
 
 int tree_walk_next(struct tree_walk *walk, struct tree_entry *ret)
 {
 	assert(walk && ret);
 	frame_done(&walk->finished);
-	walk->entry_fd = close_keep_errno(walk->entry_fd);
 
 	while (walk->depth > 0) {
 		struct frame *frame = &walk->frames[walk->depth - 1];
-		const char *name = NULL;
-		int result = frame_next(frame, &name);
+		const struct dirent64 *listed = NULL;
+		int result;
+
+		walk->entry_fd = close_keep_errno(walk->entry_fd);
+		result = frame_next(frame, &listed);
 
 		if (result == 0)
 			return walk_pop(walk, ret);
 		if (result > 0)
-			result = walk_entry(walk, frame, name, ret);
+			result = walk_entry(walk, frame, listed, ret);
 		if (result != 0)
 			return result;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_ownership_calls - how many system calls an entry costs that is given to a group
+ * test_ownership_calls - how many system calls a file and a directory cost when given to a group
  *
  * Counted, because a walk through millions of files is nothing else; and what the shorter ways must
  * not do: touch what is mounted on an entry.
@@ -196,6 +196,38 @@ static void test_calls_of_each(void **state)
 	fchmodat2_error = 0;
 }
 
+/* A directory is opened as its parent lists it, then looked at twice: before what it holds, and
+ * after that, before it is changed. */
+static void test_calls_of_each_directory(void **state)
+{
+	static const uid_t owners[] = { 0, OTHER_OWNER };
+
+	if (kernel_lacks_openat2()) {
+		print_message("# no openat2 on this kernel: opening takes more calls\n");
+		skip();
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		char name[64];
+
+		sandbox_mkdir("volume", 0755);
+		assert_return_code(chown(sandbox_path("volume"), owners[i], 0), errno);
+		for (int d = 0; d < FILES; d++) {
+			(void) snprintf(name, sizeof(name), "volume/%d", d);
+			sandbox_mkdir(name, 0755);
+		}
+		assert_int_equal(apply().changed, FILES + 1);
+		expect_each("openat2", calls.openat2, 1);
+		expect_each("statx", calls.statx, 2);
+		expect_each("fchownat", calls.fchownat, 1);
+
+		assert_int_equal(apply().changed, 0);
+		expect_each("openat2", calls.openat2, 1);
+		expect_each("statx", calls.statx, 2);
+		(void) snprintf(name, sizeof(name), "volume-%zu", i);
+		assert_return_code(rename(sandbox_path("volume"), sandbox_path(name)), errno);
+	}
+}
+
 /* Every second file is mounted on, so that some come while the walk opens first. */
 static void test_what_is_mounted_on_stays(void **state)
 {
@@ -258,6 +290,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		SANDBOX_TEST(test_calls_of_each),
+		SANDBOX_TEST(test_calls_of_each_directory),
 		SANDBOX_TEST(test_what_is_mounted_on_stays),
 		SANDBOX_TEST(test_bits_of_one_are_not_anothers),
 		SANDBOX_TEST(test_bits_where_a_filter_refuses),
