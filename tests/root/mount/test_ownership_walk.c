@@ -175,6 +175,40 @@ static void test_a_file_removed_meanwhile(void **state)
 	(void) ownership_walk_free(walk);
 }
 
+/* Listed as directories, and something else by the time the walk comes to them. */
+static void test_directories_replaced_meanwhile(void **state)
+{
+	struct ownership_counts counts = { 0 };
+	struct ownership_walk *walk;
+	cleanup_close int fd = -EBADF;
+	char name[64];
+	int result;
+
+	sandbox_mkdir("volume", 0755);
+	sandbox_mkdir("outside", 0700);
+	for (int i = 0; i < 20; i++) {
+		(void) snprintf(name, sizeof(name), "volume/%d", i);
+		sandbox_mkdir(name, 0755);
+	}
+	fd = open_volume();
+	assert_int_equal(ownership_walk_new(fd, &always, &walk), 0);
+	assert_int_equal(ownership_step(walk, &counts), 1);
+	for (int i = 0; i < 20; i++) {
+		(void) snprintf(name, sizeof(name), "volume/%d", i);
+		assert_return_code(rmdir(sandbox_path(name)), errno);
+		if (i % 2)
+			sandbox_write(name, "");
+		else
+			assert_return_code(symlink("../outside", sandbox_path(name)), errno);
+	}
+	while ((result = ownership_step(walk, &counts)) > 0)
+		;
+	assert_int_equal(result, 0);
+	assert_in_range(counts.changed, 20, 21);
+	assert_int_not_equal(group_of("outside"), GROUP);
+	(void) ownership_walk_free(walk);
+}
+
 static void test_cancelled(void **state)
 {
 	atomic_bool cancel = true;
@@ -264,6 +298,7 @@ int main(void)
 		SANDBOX_TEST(test_case_087_an_immutable_file),
 		SANDBOX_TEST(test_case_088_a_directory_removed_meanwhile),
 		SANDBOX_TEST(test_a_file_removed_meanwhile),
+		SANDBOX_TEST(test_directories_replaced_meanwhile),
 		SANDBOX_TEST(test_cancelled),
 		SANDBOX_TEST(test_a_very_deep_tree),
 		SANDBOX_TEST(test_a_directory_moved_out_meanwhile),
