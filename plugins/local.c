@@ -305,6 +305,10 @@ static void note_bind(const struct local_mounter *mounter, struct stage_report *
 	if (report->mount_id != 0)
 		report->mount_mark =
 			mount_mark(report->mount_id, mounter->source_device, mounter->source_inode);
+	/* With attributes of its own the mount may be read-only where its source is not. */
+	if (!mounter->attributes.set && !mounter->attributes.clear)
+		report->file_system =
+			file_system_identify(mounter->source_fd, (uint64_t) mounter->source_device);
 }
 
 static int bind_with_map(struct local_mounter *mounter, struct stage_report *report)

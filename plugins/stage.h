@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/failure.h"
+#include "mount/file_system_fault.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -55,12 +56,13 @@ struct stage_report {
 	char device_path[256];        /* "" or the device that was found or made */
 	uint64_t mount_id;            /* of the mount that is there now; 0 none or unknown */
 	uint64_t mount_mark;          /* mount_mark() of it; 0 none or unknown */
-	uint64_t renew_usec;          /* real time when a set-up is to be done again; 0 never */
-	int64_t grown_bytes;          /* a set-up made the volume so large; 0 it did not grow */
-	int growth_error;             /* why it did not, although it should; 0 no such thing */
-	bool is_growth_infeasible;    /* nor will it: trying again at once would end the same */
-	bool grows_later;             /* it may: the set-up is repeated for it, after a back-off */
-	bool has_links;               /* by name, all of them: see status/volume_links.h */
+	struct file_system_identity file_system; /* of that mount; id 0 unknown */
+	uint64_t renew_usec;       /* real time when a set-up is to be done again; 0 never */
+	int64_t grown_bytes;       /* a set-up made the volume so large; 0 it did not grow */
+	int growth_error;          /* why it did not, although it should; 0 no such thing */
+	bool is_growth_infeasible; /* nor will it: trying again at once would end the same */
+	bool grows_later;          /* it may: the set-up is repeated for it, after a back-off */
+	bool has_links;            /* by name, all of them: see status/volume_links.h */
 	bool needs_stage; /* a set-up did nothing and ended with -ECANCELED: a device comes first */
 	unsigned int event_count;
 	unsigned int enforced;      /* mounts that were in use and went all the same */

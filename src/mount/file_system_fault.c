@@ -29,6 +29,19 @@ uint64_t file_system_id(const int fsid[2])
 	return (uint64_t) (uint32_t) fsid[0] << 32 | (uint32_t) fsid[1];
 }
 
+struct file_system_identity file_system_identify(int directory_fd, uint64_t device)
+{
+	struct statfs file_system;
+
+	if (fstatfs(directory_fd, &file_system) < 0)
+		return (struct file_system_identity){ 0 };
+	return (struct file_system_identity){
+		.id = file_system_id(file_system.f_fsid.__val),
+		.device = device,
+		.is_read_only = file_system.f_flags & ST_RDONLY,
+	};
+}
+
 /* "/sys/dev/block/7:0" leads to "../../devices/virtual/block/loop0", and so ext4 calls it. */
 static int open_ext4_counter(dev_t device)
 {

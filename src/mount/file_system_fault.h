@@ -30,5 +30,16 @@ struct file_system_fault {
  */
 int file_system_fault_check(int directory_fd, bool was_read_only, struct file_system_fault *ret);
 
+/* Which file system a mount is of. */
+struct file_system_identity {
+	uint64_t id;     /* as above; clones of one file system share it; 0 unknown */
+	uint64_t device; /* as the mount has it */
+	bool is_read_only;
+};
+
+/* [worker] @device: of the directory, as in struct stat. Return: .id 0 when it cannot be found out.
+ */
+struct file_system_identity file_system_identify(int directory_fd, uint64_t device);
+
 /* statfs(2)'s and fanotify's f_fsid as one number. */
 uint64_t file_system_id(const int fsid[2]);

@@ -41,6 +41,7 @@ struct fault_check;
 
 struct known {
 	uint64_t id;                     /* of the file system; 0: not yet looked at */
+	uint64_t device;                 /* of its mount, as the set-up found it; 0 unknown */
 	struct file_system_fault *fault; /* NULL: nothing is wrong with it */
 	bool has_device, is_reported;    /* as in that, whatever is wrong */
 	bool has_writer;                 /* a mount that is to be writable was looked at */
@@ -74,7 +75,8 @@ struct volume_faults {
 	uint64_t round;            /* of checks: each has its turn once in it */
 	unsigned int checks;       /* since the last report */
 	struct known *known;
-	uint64_t reports; /* by the kernel */
+	const struct known *healthy; /* by the latest look; NULL: none */
+	uint64_t reports;            /* by the kernel */
 };
 
 /* ---- checking, on a thread ---- */
@@ -177,6 +179,8 @@ static void apply_check(struct volume_faults *faults, struct known *known,
 	const struct object *claim;
 	char before[FILE_SYSTEM_FAULT_BYTES];
 
+	if (faults->healthy == known)
+		faults->healthy = NULL;
 	if (check->result < 0)
 		return; /* the mount says why it cannot be looked at */
 	(void) snprintf(before, sizeof(before), "%s", fault_text(known));
@@ -185,6 +189,8 @@ static void apply_check(struct volume_faults *faults, struct known *known,
 		known->was_reported = false;
 		report(faults, known);
 	}
+	if (!known->fault && !known->was_reported)
+		faults->healthy = known;
 	claim = claim_of(desired_find(faults->with.reporter->tables->desired, known->unique_name));
 	if (claim && store && (strcmp(before, fault_text(known)) != 0 || has_condition(claim)))
 		condition_write(store, claim, CONDITION, fault_text(known));
@@ -196,6 +202,8 @@ static void known_free(struct volume_faults *faults, struct known *known)
 {
 	if (known->check)
 		known->check->known = NULL;
+	if (faults->healthy == known)
+		faults->healthy = NULL;
 	HASH_DEL(faults->known, known);
 	free(known->fault);
 	free(known);
@@ -395,24 +403,54 @@ static void on_fault(void *userdata, uint64_t id)
 			known->was_reported = true;
 			begin_check(faults, known, false);
 		}
+	faults->healthy = NULL;
 	faults->checks = 0;
 	set_timer(faults);
 }
 
-static bool is_of_claim(const struct volume_faults *faults, const char *unique_name)
+/* A volume of a file system with which nothing is wrong, and of which the kernel would report what
+ * is wrong later: another look would find the same. What differs between mounts the set-up found.
+ */
+static bool take_healthy(const struct volume_faults *faults, struct known *known,
+			 const struct file_system_identity *of, bool by_writer)
 {
-	return claim_of(desired_find(faults->with.reporter->tables->desired, unique_name)) != NULL;
+	const struct known *like = faults->healthy;
+
+	if (!like || of->id == 0 || like->id != of->id || like->device != of->device ||
+	    (like->has_device && !(like->is_reported && like->is_watched)) ||
+	    !mount_of(faults, like->unique_name))
+		return false;
+	known->id = like->id;
+	known->has_device = like->has_device;
+	known->is_reported = like->is_reported;
+	known->is_watched = like->is_watched;
+	known->has_writer = by_writer;
+	known->was_read_only = by_writer && of->is_read_only;
+	return true;
 }
 
-static void check_once(struct volume_faults *faults, const char *unique_name)
+/* @of: id 0 it is not known of which file system it is */
+static void check_once(struct volume_faults *faults, const char *unique_name,
+		       const struct file_system_identity *of)
 {
+	const struct actual_pod *pod = mount_of(faults, unique_name);
+	const struct object *claim =
+		claim_of(desired_find(faults->with.reporter->tables->desired, unique_name));
 	struct known *known = find(faults, unique_name);
 
-	if (known || !mount_of(faults, unique_name) || !is_of_claim(faults, unique_name))
+	/* Mounted again, perhaps with its file system: that is looked at with the next volume. */
+	if (known && faults->healthy == known)
+		faults->healthy = NULL;
+	if (known || !pod || !claim)
 		return;
 	known = add(faults, unique_name);
-	if (known)
+	if (!known)
+		return;
+	known->device = of->device;
+	if (has_condition(claim) || !take_healthy(faults, known, of, !pod->read_only))
 		begin_check(faults, known, false);
+	else if (needs_periodic(known))
+		set_periodic(faults);
 }
 
 void volume_faults_step_ended(void *userdata, const struct operation_ended *ended)
@@ -424,7 +462,7 @@ void volume_faults_step_ended(void *userdata, const struct operation_ended *ende
 	if (!faults || result->error < 0)
 		return;
 	if (result->kind == STEP_PUBLISH) {
-		check_once(faults, result->unique_name);
+		check_once(faults, result->unique_name, &ended->report->file_system);
 		return;
 	}
 	known = find(faults, result->unique_name);
@@ -434,13 +472,14 @@ void volume_faults_step_ended(void *userdata, const struct operation_ended *ende
 
 void volume_faults_check_all(struct volume_faults *faults)
 {
+	static const struct file_system_identity unknown;
 	const struct actual_volume *volume;
 
 	if (!faults)
 		return;
 	for (volume = actual_first(faults->with.reporter->tables->actual); volume;
 	     volume = volume->hh.next)
-		check_once(faults, volume->unique_name);
+		check_once(faults, volume->unique_name, &unknown);
 }
 
 void volume_faults_check(struct volume_faults *faults, const char *unique_name)

@@ -2,7 +2,8 @@
 /*
  * volume_faults - volumes of claims whose file system met errors: reported, never repaired
  *
- * A file system is looked at when its volume was first set up for a pod, when the kernel reports an
+ * A file system is looked at when its volume was first set up for a pod, unless another of its
+ * volumes is healthy and the kernel reports errors of this kind; when the kernel reports an
  * error of it (mount/fault_watch.h), and when a view asks how full volumes are. One that recorded
  * errors, shut down or turned read-only makes the volume faulty: a line in the journal, an event
  * about each of its pods, a condition of its claim, a state in views, a metric. Once, until what is
