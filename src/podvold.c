@@ -342,7 +342,9 @@ static int run(int argc, char **argv, struct config *config, struct failure *ret
 static void spare_memory(void)
 {
 	(void) mallopt(M_ARENA_MAX, 4);
-	(void) mallopt(M_TRIM_THRESHOLD, 512 * 1024); /* bytes; and mmap's stays at 128 KiB */
+	(void) mallopt(M_TRIM_THRESHOLD, 512 * 1024); /* bytes */
+	/* The block of a list comes from the heap: fresh pages cost more than what is sent. */
+	(void) mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	json_memory_begin();
 	store_memory_begin();
 }
