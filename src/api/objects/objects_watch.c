@@ -367,8 +367,10 @@ static int begin(struct watch *watch, const struct watch_options *options)
 	watch->initial_end = options->initial_end;
 	if (options->initial && options->version > now)
 		return -ESTALE;
-	if (options->initial && store_list(watch->store, watch->row->kind, watch->name_space,
-					   collect_initial, watch) < 0)
+	if (options->initial && store_list_after(watch->store, watch->name_space,
+						 &(struct store_key){ watch->row->kind, "", "" },
+						 selector_match_bits(watch->selector_match),
+						 collect_initial, watch) < 0)
 		return -ENOMEM;
 	return store_watch_new(watch->store, 1U << watch->row->kind | STORE_TOUCHES, since,
 			       on_change, watch, &watch->cursor);
