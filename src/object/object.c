@@ -145,11 +145,9 @@ static bool complete(const struct kind_row *row, struct cJSON *tree, struct viol
 }
 
 /* What the store has not seen yet will grow. */
-static size_t room_to_grow(enum object_kind kind, const struct cJSON *tree)
+static bool is_stored(const struct cJSON *tree)
 {
-	bool is_stored = json_get(json_get(tree, "metadata"), "creationTimestamp") != NULL;
-
-	return is_stored ? 0 : room_grown(kind);
+	return json_get(json_get(tree, "metadata"), "creationTimestamp") != NULL;
 }
 
 /* With room for what is to be decoded of @tree; NULL: no memory. */
@@ -158,11 +156,12 @@ static struct shared_object *new_shared(enum object_kind kind, const struct cJSO
 {
 	const struct text_buffer *text = &printed->text;
 	size_t room = room_decoded(kind);
-	size_t apart_size = is_proposal ? text->used + 1 + room_to_grow(kind, tree) : 0;
+	bool is_new = is_proposal && !is_stored(tree);
+	size_t apart_size = is_proposal ? text->used + 1 + (is_new ? room_grown(kind) : 0) : 0;
 	char *apart = is_proposal ? malloc(apart_size) : NULL, *json;
 	struct shared_object *made = NULL;
 
-	room += is_proposal ? STAMP_BYTES : 0;
+	room += (is_proposal ? STAMP_BYTES : 0) + (is_new ? room_bound(kind) : 0);
 	if (!is_proposal || apart)
 		made = malloc(sizeof(*made) + room + (apart ? 0 : text->used + 1));
 	if (!made) {

@@ -13,6 +13,9 @@
 size_t room_decoded(enum object_kind kind);
 void room_note_decoded(enum object_kind kind, size_t bytes);
 
+/* So many bytes the binding of a new object of the kind may need beside that. */
+size_t room_bound(enum object_kind kind);
+
 /* By so many bytes the text of a new object of the kind grew until it was stored, at most: by the
  * store's members, and of claims and volumes by their binding. */
 size_t room_grown(enum object_kind kind);
