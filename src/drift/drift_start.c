@@ -80,13 +80,15 @@ static void fold(struct drift *drift, struct drift_mount *mount, const struct st
 	drift_request_fold(drift, mount, ids, stack->count);
 }
 
-/* What a set-up that broke off had not mounted yet was not lost, no matter who is held already. */
+/* What a set-up that broke off had not mounted yet was not lost, no matter who is held already; nor
+ * is what a teardown that broke off had unmounted. */
 static bool lost_memory(const struct drift *drift, const struct drift_mount *mount)
 {
 	const struct actual_volume *volume = actual_find(drift->options.actual, mount->unique_name);
 	const struct actual_pod *pod = actual_find_pod(volume, mount->pod_uid);
 
 	return pod && drift_lives_in_mount(drift, mount->unique_name, mount->pod_uid) &&
+	       pod->left != UNFINISHED_TEARDOWN &&
 	       (pod->left == UNFINISHED_NOTHING || pod->was_mounted);
 }
 

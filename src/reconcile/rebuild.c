@@ -140,7 +140,8 @@ static void match_row(const struct rebuilding *work, size_t at, const struct led
 		report_verdict(work, REBUILD_UNKNOWN_PLUGIN, directory, row, NULL);
 	else if (entry->pod_uid && !is_there)
 		report_verdict(work, REBUILD_GONE, directory, row, NULL);
-	else if (entry->pod_uid && row->state == MOUNT_DONE && !directory->is_mount_point &&
+	else if (entry->pod_uid && row->state == MOUNT_DONE &&
+		 row->unfinished != UNFINISHED_TEARDOWN && !directory->is_mount_point &&
 		 is_always_mounted(entry->plugin, entry->device_mountable, entry->block))
 		report_verdict(work, REBUILD_NOT_MOUNTED, directory, row, NULL);
 	if (row->unfinished != UNFINISHED_NOTHING)

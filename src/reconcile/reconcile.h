@@ -69,7 +69,7 @@ int reconcile_volume(const struct desired *desired, const struct actual *actual,
 enum rebuild_verdict {
 	/* rows of the ledger: adopted, uncertain until their operation ran again */
 	REBUILD_GONE,           /* the row's directory is not there (hostPath never has one) */
-	REBUILD_NOT_MOUNTED,    /* the row says mounted, and there is no mount */
+	REBUILD_NOT_MOUNTED,    /* the row says mounted and in no teardown, but there is no mount */
 	REBUILD_UNFINISHED,     /* a step had begun, see @row->unfinished */
 	REBUILD_UNUSED_DEVICE,  /* staged, and no pod has it: a stage without its publish */
 	REBUILD_UNKNOWN_PLUGIN, /* an unknown plugin: in the table, never touched */

@@ -217,6 +217,19 @@ static void test_memory_of_an_unfinished_second_set_up_is_lost(void **state)
 	expect_calls(world, "commit ");
 }
 
+/* podvold itself had unmounted it. */
+static void test_memory_of_an_unfinished_teardown_is_not_lost(void **state)
+{
+	struct agent_world *world = *state;
+	struct actual_pod *pod = actual_find_pod(actual_find(world->agent.actual, VOLUME), POD);
+
+	want_memory(world);
+	pod->left = UNFINISHED_TEARDOWN;
+	pod->was_mounted = true;
+	run_jobs();
+	assert_int_equal(fake_events.count, 0);
+}
+
 static void test_memory_that_is_there_is_taken_as_it_is(void **state)
 {
 	struct agent_world *world = *state;
@@ -251,6 +264,7 @@ int main(void)
 		RESTARTED(test_memory_that_was_never_mounted_is_not_lost),
 		RESTARTED(test_held_memory_that_was_never_mounted_is_mounted),
 		RESTARTED(test_memory_of_an_unfinished_second_set_up_is_lost),
+		RESTARTED(test_memory_of_an_unfinished_teardown_is_not_lost),
 		RESTARTED(test_memory_that_is_there_is_taken_as_it_is),
 		RESTARTED(test_jobs_that_come_back_after_the_end),
 	};
