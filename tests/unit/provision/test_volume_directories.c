@@ -85,13 +85,15 @@ int __wrap_users_below_search(const char *base_path, struct users_below **ret,
 			      struct failure *reterr)
 {
 	struct users_below *users = calloc(1, sizeof(*users));
+	bool waits;
 
 	(void) pthread_mutex_lock(&made_up.lock);
+	waits = made_up.waits; /* the test may change it once this has begun */
 	users->number = ++made_up.searches;
 	made_up.kept_users++;
 	(void) pthread_mutex_unlock(&made_up.lock);
 	(void) sem_post(&made_up.has_begun);
-	if (made_up.waits)
+	if (waits)
 		(void) sem_wait(&made_up.may_end);
 	if (made_up.search_error < 0) {
 		(void) __wrap_users_below_free(users);
