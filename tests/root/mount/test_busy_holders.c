@@ -31,7 +31,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-enum { CROWD = 1000 };
+enum { CROWD = 300 };
 
 #define VOLUME "root/volume"
 

@@ -207,6 +207,7 @@ static int make_flood(void)
 	return 0;
 }
 
+/* With sanitizers on a busy machine it takes minutes, and says how far it is. */
 static void test_flood_of_namespaces_fails_no_search(void **state)
 {
 	struct mount_holder holder;
@@ -216,12 +217,16 @@ static void test_flood_of_namespaces_fails_no_search(void **state)
 	assert_return_code(umount2(sandbox_path("root/stage"), 0), errno);
 	pid = foreign_volume("flood", MS_PRIVATE, make_flood);
 	assert_return_code(mount("volume", sandbox_path("root/stage"), "tmpfs", 0, NULL), errno);
+	print_message("# %d namespaces\n", FLOOD);
 	expect_nobody();
+	print_message("# no holder was found\n");
 	end(pid);
 	pid = foreign_volume("flood", MS_PRIVATE, make_flood);
+	print_message("# %d others\n", FLOOD);
 	holder = search_for(pid);
 	assert_true(holder.found);
 	assert_int_equal(holder.pid, pid);
+	print_message("# their process was found\n");
 	(void) close_keep_errno(holder.pid_fd);
 	end(pid);
 	expect_nobody();
