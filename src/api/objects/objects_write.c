@@ -307,7 +307,7 @@ static bool have_same_status(const struct object *one, const struct object *othe
 	struct json_bytes a = json_text_member(one->json, "status");
 	struct json_bytes b = json_text_member(other->json, "status");
 
-	return a.length == b.length && (a.length == 0 || memcmp(a.start, b.start, a.length) == 0);
+	return json_bytes_equal(&a, &b);
 }
 
 int object_join_present(const struct object *present, bool status_only,
