@@ -34,6 +34,7 @@
 #include "controller/snapshot/snapshot_schedule.h"
 #include "controller/controller.h"
 #include "controller/csi/csi_controller.h"
+#include "grpc/grpc.h"
 #include "mount/mount.h"
 #include "mount/remove/directory_lock.h"
 #include "operation/operation.h"
@@ -53,6 +54,7 @@
 #include "store/store.h"
 #include "base/failure.h"
 #include "object/object.h"
+#include <assert.h>
 #include <stdbool.h>
 
 struct store;
@@ -61,7 +63,7 @@ struct config;
 /* Order in the loop, first to last, and why. */
 enum agent_priority {
 	PRIORITY_SIGNALS = -50, /* stopping must not wait for a burst */
-	/* GRPC_PRIORITY = -25: drivers get what was begun, and their answers are results */
+	/* GRPC_PRIORITY: drivers get what was begun, and their answers are results */
 	PRIORITY_RESULTS = -20, /* ended operations, before anything decides on old facts */
 	PRIORITY_HOLDS = -15,   /* containers that ended, for the same reason */
 	PRIORITY_STORE = -10,   /* then what is wanted */
@@ -69,6 +71,8 @@ enum agent_priority {
 	PRIORITY_TURN = 10,     /* last: one look at everything that changed in this round */
 	PRIORITY_SUBPATHS = 20, /* but for these: a teardown that waited for one goes first */
 };
+static_assert((int) PRIORITY_SIGNALS < GRPC_PRIORITY && GRPC_PRIORITY < (int) PRIORITY_RESULTS,
+	      "calls come before what begins more of them");
 
 struct agent {
 	sd_event *event; /* borrowed */
