@@ -9,9 +9,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <nghttp2/nghttp2.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -257,17 +259,9 @@ void grpc_world_hang_up(struct grpc_world *world)
 	connection_end(world->connections);
 }
 
-static void remove_tree(char *path)
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *level)
 {
-	char *end = strrchr(path, '/');
-
-	(void) unlink(path);
-	while (end > path && strncmp(path, "/tmp/podvol-grpc.", 17) == 0) {
-		*end = '\0';
-		if (strcmp(path, "/tmp") != 0)
-			(void) rmdir(path);
-		end = strrchr(path, '/');
-	}
+	return remove(path);
 }
 
 void grpc_world_end(struct grpc_world *world)
@@ -277,7 +271,7 @@ void grpc_world_end(struct grpc_world *world)
 	(void) sd_event_source_disable_unref(world->accepting);
 	(void) close_keep_errno(world->listen_fd);
 	(void) sd_event_unref(world->event);
-	remove_tree(world->path);
+	assert_int_equal(nftw(world->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static void on_done(void *userdata, const struct grpc_result *result)
