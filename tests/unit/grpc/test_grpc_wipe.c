@@ -59,9 +59,11 @@ static void *http2_realloc(void *memory, size_t size, void *userdata)
 	return moved;
 }
 
-int __wrap_nghttp2_session_client_new2(nghttp2_session **ret,
-				       const nghttp2_session_callbacks *callbacks, void *userdata,
-				       const nghttp2_option *option);
+/* Seen from outside, as GNU ld has even the library call it. */
+__attribute__((visibility("default"))) int
+__wrap_nghttp2_session_client_new2(nghttp2_session **ret,
+				   const nghttp2_session_callbacks *callbacks, void *userdata,
+				   const nghttp2_option *option);
 int __wrap_nghttp2_session_client_new2(nghttp2_session **ret,
 				       const nghttp2_session_callbacks *callbacks, void *userdata,
 				       const nghttp2_option *option)
