@@ -73,10 +73,15 @@ static bool gives_group(const struct local_mounter *mounter)
 	return mounter->has_fs_group && !(mounter->attributes.set & MOUNT_ATTR_RDONLY);
 }
 
-/* What a stage does is noted before, which only the loop can do. */
-static int ask_for_stage(const struct local_mounter *mounter, struct stage_report *report)
+/* What a stage does is noted before, and of which device, which only the loop can do. */
+static int ask_for_stage(const struct local_mounter *mounter, const struct local_found *found,
+			 struct stage_report *report)
 {
+	int r = local_name_device(&mounter->source, found, report);
+
 	report->error_class = ERROR_TRANSIENT;
+	if (r < 0)
+		return r;
 	report->needs_stage = true;
 	return failed_plain(&report->failure, -ECANCELED, "the device '%s' is staged first",
 			    mounter->source.path);
@@ -162,7 +167,7 @@ static int look_up_source(void *data, struct stage_report *report)
 		return r;
 	if (found.kind != LOCAL_DIRECTORY) {
 		r = mounter->is_staged ? use_staging_directory(mounter, &found, &report->failure)
-				       : ask_for_stage(mounter, report);
+				       : ask_for_stage(mounter, &found, report);
 		if (r == 0)
 			expand(mounter, &found, report);
 		(void) close(found.fd);

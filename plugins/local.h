@@ -56,6 +56,13 @@ struct local_found {
 int local_look_up(const struct local_source *source, bool device_only, struct local_found *ret,
 		  struct failure *reterr);
 
+struct stage_report;
+
+/* Which device or image is to be staged, links resolved, as the report's device_path: the teardown
+ * unmounts nothing else. Return: 0; -ENAMETOOLONG. */
+int local_name_device(const struct local_source *source, const struct local_found *found,
+		      struct stage_report *report);
+
 /**
  * local_staged_device_matches - is the device the one that is mounted at its staging directory?
  * @facts: of the staging directory, a mount root
@@ -68,8 +75,7 @@ bool local_staged_device_matches(const struct plugin_host *host, const struct mo
 
 /* ---- local_image.c ---- */
 
-/* One more than reports hold: what is too long shows. */
-enum { LOCAL_DEVICE_BYTES = sizeof(((struct stage_report *) NULL)->device_path) + 1 };
+enum { LOCAL_DEVICE_BYTES = sizeof(((struct stage_report *) NULL)->device_path) };
 
 /* A device over the image, from here on kept by @ret_fd, then by its mount. [worker] */
 int local_image_attach(const struct local_source *source, int image_fd, int *ret_fd,

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "mount/filesystem/loop_device.h"
+#include "mount/path/safe_path.h"
 #include "plugins/block_map.h"
 #include "plugins/layout.h"
 
@@ -22,18 +23,24 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* Where the descriptor's file really lies: "/dev/loop7"; "" when that is longer than @size. */
-static void device_name(int fd, char *ret, size_t size)
+/* Where the descriptor's file really lies: "/dev/loop7"; of an image its path. */
+int local_name_device(const struct local_source *source, const struct local_found *found,
+		      struct stage_report *report)
 {
-	char link[64];
+	char *ret = report->device_path;
 	ssize_t length;
 
-	assert(fd >= 0 && ret && size > 0);
-	(void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, ret, size);
-	if (length < 0 || (size_t) length >= size)
-		length = 0;
-	ret[length] = '\0';
+	if (found->kind == LOCAL_IMAGE_FILE)
+		length = snprintf(ret, sizeof(report->device_path), "%s", source->path);
+	else
+		length = readlink(fd_path(found->fd).text, ret, sizeof(report->device_path));
+	if (length > 0 && (size_t) length < sizeof(report->device_path)) {
+		ret[length] = '\0';
+		return 0;
+	}
+	ret[0] = '\0';
+	return failed_plain(&report->failure, -ENAMETOOLONG,
+			    "the path of the device '%s' is too long", source->path);
 }
 
 struct staged_search {
@@ -102,24 +109,16 @@ static int find_device(void *data, struct stage_report *report)
 	r = local_look_up(&mounter->source, true, &found, &report->failure);
 	if (r < 0)
 		return r;
-	if (found.kind == LOCAL_DEVICE)
-		device_name(found.fd, mounter->device, sizeof(mounter->device));
-	else if (found.kind == LOCAL_IMAGE_FILE)
-		(void) snprintf(mounter->device, sizeof(mounter->device), "%s",
-				mounter->source.path);
 	if (found.kind == LOCAL_IMAGE_FILE)
 		mounter->image_fd = found.fd;
-	else
-		(void) close(found.fd);
-	if (found.kind == LOCAL_DIRECTORY)
-		return STAGE_LIST_DONE;
-
 	mounter->device_number = found.device;
-	if (mounter->device[0] == '\0' || strlen(mounter->device) >= sizeof(report->device_path))
-		return failed_plain(&report->failure, -ENAMETOOLONG,
-				    "the path of the device '%s' is too long",
-				    mounter->source.path);
-	(void) snprintf(report->device_path, sizeof(report->device_path), "%s", mounter->device);
+	r = found.kind == LOCAL_DIRECTORY ? STAGE_LIST_DONE
+					  : local_name_device(&mounter->source, &found, report);
+	if (found.kind != LOCAL_IMAGE_FILE)
+		(void) close(found.fd);
+	if (r != 0)
+		return r;
+	(void) snprintf(mounter->device, sizeof(mounter->device), "%s", report->device_path);
 	return STAGE_NEXT;
 }
 
@@ -264,7 +263,7 @@ struct device_unmounter {
 	const struct plugin_host *host;
 	bool staged_nothing; /* known: any mount at its place is another's */
 	char *staging_path;  /* relative; NULL: the recorded path is not a staging path */
-	char *device;        /* recorded, or what is staged; "" none */
+	char *device;        /* recorded; "" none */
 	struct place staging;
 };
 
@@ -298,45 +297,38 @@ static int note_reference(const struct mount_entry *entry, void *userdata)
 			    entry->mount_point);
 }
 
-static int note_source(const struct mount_entry *entry, void *userdata)
-{
-	struct device_unmounter *unmounter = userdata;
-	char *device;
-
-	if (strcmp(entry->mount_point, unmounter->staging.path) != 0)
-		return 0;
-	device = strdup(entry->source);
-	if (!device)
-		return -ENOMEM;
-	free(unmounter->device);
-	unmounter->device = device;
-	return 0;
-}
-
 struct origin_search {
 	uint64_t mount_id; /* 0: it cannot be asked, and its place decides */
 	const char *mount_point, *device;
 	bool shows_device;
 };
 
-static bool is_device_node(const char *path, struct stat *ret)
-{
-	return strncmp(path, "/dev/", strlen("/dev/")) == 0 && stat(path, ret) == 0 &&
-	       S_ISBLK(ret->st_mode);
-}
-
-/* btrfs has no number of its device and shows any of several; the node may have gone. */
-static bool is_origin(const struct mount_entry *entry, const char *device)
+/* The number of its device; 0: none is known. Only nodes in /dev are looked at: a server behind
+ * another's source may hang. btrfs has no number of its device, but a source. */
+static dev_t number_of(const struct mount_entry *entry)
 {
 	struct stat st;
 
-	if (strcmp(entry->source, device) == 0)
+	if (major(entry->device) != 0)
+		return entry->device;
+	if (strncmp(entry->source, "/dev/", strlen("/dev/")) != 0 || stat(entry->source, &st) < 0)
+		return 0;
+	return S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+}
+
+/* The node may have gone; of an image its path is recorded; btrfs shows any of its devices. */
+static bool is_origin(const struct mount_entry *entry, const char *device)
+{
+	dev_t number = device[0] ? number_of(entry) : 0;
+	struct stat st;
+
+	if (strcmp(entry->source, device) == 0 ||
+	    (number != 0 && loop_device_has_image(entry->source, number, device)))
 		return true;
-	if (major(entry->device) == 0)
-		return is_device_node(entry->source, &st);
-	if (strncmp(device, "/dev/", strlen("/dev/")) != 0) /* none is recorded, or an image */
-		return true;
-	return is_device_node(device, &st) && st.st_rdev == entry->device;
+	if (number == 0 || stat(device, &st) < 0 || !S_ISBLK(st.st_mode))
+		return false;
+	return st.st_rdev == number ||
+	       (major(entry->device) == 0 && btrfs_has_devices(number, st.st_rdev));
 }
 
 static int note_origin(const struct mount_entry *entry, void *userdata)
@@ -349,7 +341,7 @@ static int note_origin(const struct mount_entry *entry, void *userdata)
 	return 0;
 }
 
-/* What is staged shows the recorded device. Without a record any block device must do as proof. */
+/* What is staged shows the device that was recorded before its stage. */
 static int check_origin(const struct device_unmounter *unmounter, uint64_t mount_id,
 			struct failure *reterr)
 {
@@ -407,15 +399,9 @@ static int check_references(void *data, struct stage_report *report)
 				   &report->failure);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (unmounter->device[0] == '\0') {
-		r = mount_table_walk(host->mount_table, note_source, unmounter);
-		if (r < 0)
-			return failed(&report->failure, r, "cannot find the device of '%s'",
-				      unmounter->staging.path);
-		/* Its number may be another's as soon as it went. */
-		if (loop_device_goes_by_itself(unmounter->device))
-			unmounter->device[0] = '\0';
-	}
+	/* Its number may be another's as soon as it went. */
+	if (loop_device_goes_by_itself(unmounter->device))
+		unmounter->device[0] = '\0';
 	return STAGE_NEXT;
 }
 

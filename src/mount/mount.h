@@ -190,6 +190,9 @@ int open_filesystem(const char *type, const char *source, const char *options, u
 int mount_filesystem(const char *type, const char *source, const char *options, int target_fd,
 		     struct failure *reterr);
 
+/* Has one btrfs file system, that the kernel knows, both devices? [worker] */
+bool btrfs_has_devices(dev_t one, dev_t other);
+
 /**
  * unmount_place - take the topmost mount of a place away [worker]
  * @flags: 0 or MNT_DETACH or MNT_FORCE; UMOUNT_NOFOLLOW is added

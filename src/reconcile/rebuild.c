@@ -289,18 +289,24 @@ static int take_over_row(struct rebuilding *work, const struct found_volume *vol
 	return 0;
 }
 
-/* The directory of a device whose pod is taken over: it is managed with that pod. */
-static int claim_staged(const struct rebuilding *work, const struct actual_entry *device)
+/* The directory of a device whose pod is taken over: it is managed with that pod. What is mounted
+ * there is recorded as what was staged if the pod's mount shows the same. */
+static int claim_staged(const struct rebuilding *work, const struct found_volume *volume,
+			struct ledger_row *row)
 {
-	struct found_volume directory = directory_of(device);
+	struct found_volume directory = directory_of(&row->entry);
 	cleanup_free char *found_name = NULL;
 	struct match *match;
 
-	if (name_staged(device, &directory, &found_name) < 0)
+	if (name_staged(&row->entry, &directory, &found_name) < 0)
 		return -ENOMEM;
 	match = find_match(&work->matches, &directory);
-	if (match)
-		match->is_ours = true;
+	if (!match)
+		return 0;
+	match->is_ours = true;
+	if (volume->source && match->volume->source &&
+	    strcmp(volume->source, match->volume->source) == 0)
+		row->device_path = volume->source;
 	return 0;
 }
 
@@ -324,10 +330,10 @@ static int take_over(struct rebuilding *work, const struct found_volume *volume,
 	bool has_device = known && known->device_state != MOUNT_ABSENT;
 	int r = 0;
 
-	if (row.entry.device_mountable && !has_device)
+	if (row.entry.device_mountable)
+		r = claim_staged(work, volume, &row);
+	if (r == 0 && row.entry.device_mountable && !has_device)
 		r = take_over_row(work, volume, &row);
-	if (r == 0 && row.entry.device_mountable)
-		r = claim_staged(work, &row.entry);
 	if (r < 0 || !*volume->pod_uid)
 		return r;
 	row.entry.pod_uid = volume->pod_uid;
@@ -360,15 +366,27 @@ static int match_foreign_volume(struct rebuilding *work, struct match *match)
 	return 0;
 }
 
-/* Sub-paths last: whether they are managed is known when all volumes are. */
-static int match_foreign_volumes(struct rebuilding *work)
+static int match_foreign_of(struct rebuilding *work, bool staged)
 {
 	struct matches *matches = &work->matches;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
-		if (!matches->matches[i].is_ours)
+		if (!matches->matches[i].is_ours &&
+		    (*matches->matches[i].volume->pod_uid == '\0') == staged)
 			r = match_foreign_volume(work, &matches->matches[i]);
+	return r;
+}
+
+/* What is staged after the pods' volumes, which tell what it is. Sub-paths last: whether they are
+ * managed is known when all volumes are. */
+static int match_foreign_volumes(struct rebuilding *work)
+{
+	struct matches *matches = &work->matches;
+	int r = match_foreign_of(work, false);
+
+	if (r == 0)
+		r = match_foreign_of(work, true);
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
 		if (!matches->matches[i].is_ours)
 			report_verdict(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL,

@@ -173,6 +173,29 @@ static void look_at_directories(void *userdata)
 	look->result = found_read(look->root_fd, &look->found, &look->failure);
 }
 
+static int note_source(const struct mount_entry *entry, void *userdata)
+{
+	const struct found_list *found = userdata;
+
+	if (strncmp(entry->source, "/dev/", strlen("/dev/")) != 0)
+		return 0;
+	for (size_t i = 0; i < found->count; i++)
+		if (found->volumes[i].mount_id == entry->mount_id && !found->volumes[i].source)
+			found->volumes[i].source = strdup(entry->source);
+	return 0;
+}
+
+/* What is taken over has no record of its device. Without one it is not unmounted. */
+static void look_up_sources(const struct reconstruct_options *options, struct found_list *found)
+{
+	struct failure failure = { .error = 0 };
+
+	if (mount_table_refresh(options->host->mount_table, &failure) < 0)
+		log_message(LOG_WARNING, "cannot look up devices that are staged: %s",
+			    failure.text);
+	(void) mount_table_walk(options->host->mount_table, note_source, found);
+}
+
 /* The ledger knows what was begun, the disk what is there: neither alone is enough. */
 static int rebuild_from(const struct reconstruct_options *options, const struct row_list *rows,
 			struct look *look, struct failure *reterr)
@@ -195,6 +218,8 @@ static int rebuild_from(const struct reconstruct_options *options, const struct 
 		*reterr = look->failure;
 		return r;
 	}
+	if (input.takeover)
+		look_up_sources(options, &look->found);
 	r = foreign_volumes_new(&options->foreign, &look->found, options->foreign_volumes);
 	if (r < 0)
 		return failed(reterr, r, "cannot record foreign volumes");

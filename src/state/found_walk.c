@@ -29,8 +29,10 @@ void found_list_done(struct found_list *list)
 	assert(list);
 
 	/* The texts of a volume are one block that begins with the first. */
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		free((void *) list->volumes[i].pod_uid);
+		free(list->volumes[i].source);
+	}
 	free(list->volumes);
 	for (size_t i = 0; i < list->pod_count; i++)
 		free(list->pod_uids[i]);

@@ -82,6 +82,10 @@ int test_volume_run(struct test_volume *volume, stage_list_fn *slot)
 		result = list.stages[i].run(list.data, &volume->report);
 	}
 	stage_list_done(&list);
+	if (*volume->report.device_path)
+		(void) snprintf(volume->device_path, sizeof(volume->device_path), "%s",
+				volume->report.device_path);
+	volume->request.device_path = volume->device_path;
 	if (result < 0)
 		print_message("# %s: %s\n", volume->stage, volume->report.failure.text);
 	return result;

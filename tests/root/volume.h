@@ -22,6 +22,7 @@ struct test_volume {
 	const struct volume_plugin *plugin;
 	struct stage_report report; /* of the last list that ran */
 	const char *stage;          /* its last stage */
+	char device_path[sizeof(((struct stage_report *) NULL)->device_path)]; /* recorded */
 };
 
 /* A PV-backed volume when @pv, else an inline one named "scratch". Makes "root", once. */
@@ -29,6 +30,7 @@ void test_volume_init(struct test_volume *volume, const char *plugin, bool pv);
 void test_volume_done(struct test_volume *volume);
 
 /* Asks for a list and runs it in this thread; a list that cannot be made counts as its failure.
+ * A device that it reports is what the next one has as recorded.
  * Return: of the last stage. */
 int test_volume_run(struct test_volume *volume, stage_list_fn *slot);
 

@@ -308,3 +308,17 @@ bool loop_device_goes_by_itself(const char *device_path)
 	return loop_fd >= 0 && ioctl(loop_fd, LOOP_GET_STATUS64, &info) == 0 &&
 	       info.lo_flags & LO_FLAGS_AUTOCLEAR;
 }
+
+bool loop_device_has_image(const char *device_path, dev_t number, const char *image_path)
+{
+	struct loop_user user = { .is_image = true };
+	cleanup_close int loop_fd = -EBADF;
+	struct stat status;
+
+	if (strncmp(device_path, "/dev/loop", strlen("/dev/loop")) != 0)
+		return false;
+	loop_fd = open(device_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	print_label(image_path, user.label);
+	return loop_fd >= 0 && fstat(loop_fd, &status) == 0 && status.st_rdev == number &&
+	       is_our_image(loop_fd, &user);
+}

@@ -25,6 +25,10 @@ int loop_device_grow(int loop_fd);
 /* Which device has the file: its number; 0: none has it, or it is unknown. [worker] */
 dev_t loop_device_number(int file_fd);
 
+/* Is the device of this path and number one that loop_device_open_image() attached to the image of
+ * that path? By its label: the image may have been renamed since. [worker] */
+bool loop_device_has_image(const char *device_path, dev_t number, const char *image_path);
+
 /* Does this device go by itself when its last user does? [worker] */
 bool loop_device_goes_by_itself(const char *device_path);
 

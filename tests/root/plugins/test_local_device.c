@@ -3,6 +3,7 @@
  * test_local_device - local volumes whose source is a block device, staged as a file system, on
  * loop devices
  */
+#include "tests/root/loop_image.h"
 #include "tests/root/sandbox.h"
 #include "tests/root/volume.h"
 
@@ -214,7 +215,7 @@ static void test_paths_outside_the_staging_base(void **state)
 	end(&fixture);
 }
 
-/* case 68, after a restart the device is unknown, and its mount says which it is */
+/* The device that is asked for is the recorded one. */
 static void test_device_that_stays_open(void **state)
 {
 	struct fixture fixture;
@@ -237,17 +238,49 @@ static void test_device_that_stays_open(void **state)
 		skip();
 	}
 	assert_return_code(fd, errno);
-	assert_string_equal(fixture.volume.request.device_path, "");
 	assert_int_equal(unstage_device(&fixture), -EBUSY);
 	assert_string_equal(fixture.volume.stage, "check that the device is free");
 	assert_non_null(strstr(fixture.volume.report.failure.text, fixture.loop.path));
 	assert_int_equal(fixture.volume.report.error_class, ERROR_UNCERTAIN);
 
 	/* The next attempt finds nothing mounted and asks again. */
-	fixture.volume.request.device_path = fixture.loop.path;
 	assert_int_equal(unstage_device(&fixture), -EBUSY);
 	(void) close(fd);
 	assert_int_equal(unstage_device(&fixture), STAGE_NEXT);
+	end(&fixture);
+}
+
+/* Of several devices btrfs shows any; what shows none of them was not staged. */
+static void test_btrfs_of_two_devices(void **state)
+{
+	struct fixture fixture;
+	struct test_loop second, other;
+
+	begin(&fixture);
+	test_loop_detach(&fixture.loop);
+	test_loop_attach(&fixture.loop, "first", 128);
+	test_loop_attach(&second, "second", 128);
+	test_loop_attach(&other, "other", 128);
+	fixture.volume.pv.local_path = fixture.loop.path;
+	fixture.volume.pv.fs_type = "btrfs";
+	if (access("/sys/fs/btrfs", F_OK) < 0 || access("/usr/sbin/mkfs.btrfs", X_OK) < 0) {
+		print_message("no btrfs here\n");
+		skip();
+	}
+	loop_image_run((const char *const[]){ "/usr/sbin/mkfs.btrfs", "-q", fixture.loop.path,
+					      second.path, NULL });
+	loop_image_run((const char *const[]){ "/usr/sbin/mkfs.btrfs", "-q", other.path, NULL });
+	assert_int_equal(stage_device(&fixture), STAGE_NEXT);
+	assert_string_equal(fixture.volume.device_path, fixture.loop.path);
+	(void) snprintf(fixture.volume.device_path, sizeof(second.path), "%s", second.path);
+	assert_int_equal(unstage_device(&fixture), STAGE_NEXT);
+
+	assert_int_equal(mkdir(sandbox_path(STAGING), 0750), 0);
+	assert_return_code(mount(other.path, sandbox_path(STAGING), "btrfs", 0, NULL), errno);
+	assert_int_equal(unstage_device(&fixture), -ENOTEMPTY);
+	assert_return_code(umount2(sandbox_path(STAGING), 0), errno);
+	test_loop_detach(&other);
+	test_loop_detach(&second);
 	end(&fixture);
 }
 
@@ -263,6 +296,7 @@ int main(void)
 		SANDBOX_TEST(test_read_only_of_a_formatted_device),
 		SANDBOX_TEST(test_paths_outside_the_staging_base),
 		SANDBOX_TEST(test_device_that_stays_open),
+		SANDBOX_TEST(test_btrfs_of_two_devices),
 	};
 
 	return sandbox_run("local_device", tests, ARRAY_SIZE(tests));

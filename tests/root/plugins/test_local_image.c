@@ -195,13 +195,12 @@ static void a_full_disk_beneath_harms_nothing(void **state)
 }
 
 /* Where the ledger is gone, the mount table tells. */
-static void it_is_taken_down_by_its_name_alone(void **state)
+static void it_is_taken_down_without_a_recorded_path(void **state)
 {
 	struct fixture fixture;
 
 	begin(&fixture);
 	mount_it(&fixture);
-	fixture.volume.request.device_path = "";
 	fixture.volume.request.device_mount_path = "";
 	take_down(&fixture);
 	wait_detached();
@@ -372,6 +371,27 @@ static void a_device_from_before_is_taken_up(void **state)
 	end(&fixture);
 }
 
+/* Its record is a path, its loop device bears a label of that. */
+static void another_device_in_its_place_stays(void **state)
+{
+	struct loop_image other;
+	struct fixture fixture;
+
+	begin(&fixture);
+	mount_it(&fixture);
+	take_down(&fixture);
+	wait_detached();
+	other = loop_image_new("other", 16);
+	loop_image_run((const char *const[]){ "/usr/sbin/mkfs.ext4", "-q", other.path, NULL });
+	assert_return_code(mkdir(sandbox_path(STAGING), 0750), errno);
+	assert_return_code(mount(other.path, sandbox_path(STAGING), "ext4", 0, NULL), errno);
+	assert_string_equal(fixture.volume.device_path, fixture.path);
+	assert_int_equal(run(&fixture, fixture.volume.plugin->new_device_unmounter), -ENOTEMPTY);
+	assert_return_code(umount2(sandbox_path(STAGING), 0), errno);
+	loop_image_done(&other);
+	end(&fixture);
+}
+
 static void one_that_does_not_fit_leaves_nothing(void **state)
 {
 	struct fixture fixture = { .directory = { .name = "v" } };
@@ -405,13 +425,14 @@ int main(void)
 		SANDBOX_TEST(a_whole_life),
 		SANDBOX_TEST(it_holds_no_more_than_its_size),
 		SANDBOX_TEST(a_full_disk_beneath_harms_nothing),
-		SANDBOX_TEST(it_is_taken_down_by_its_name_alone),
+		SANDBOX_TEST(it_is_taken_down_without_a_recorded_path),
 		SANDBOX_TEST(an_ext4_grows),
 		SANDBOX_TEST(an_xfs_grows),
 		SANDBOX_TEST(one_that_grew_unused_is_so_large_when_mounted),
 		SANDBOX_TEST(what_does_not_fit_does_not_grow),
 		SANDBOX_TEST(what_is_not_its_own_is_not_mounted),
 		SANDBOX_TEST(what_somebody_else_attached_is_refused),
+		SANDBOX_TEST(another_device_in_its_place_stays),
 		SANDBOX_TEST(a_device_from_before_is_taken_up),
 		SANDBOX_TEST(one_that_does_not_fit_leaves_nothing),
 	};

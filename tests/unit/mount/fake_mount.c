@@ -279,6 +279,12 @@ bool __wrap_loop_device_goes_by_itself(const char *device_path)
 	return fake_mount.goes_by_itself;
 }
 
+bool __wrap_loop_device_has_image(const char *device_path, dev_t number, const char *image_path);
+bool __wrap_loop_device_has_image(const char *device_path, dev_t number, const char *image_path)
+{
+	return fake_mount.image && strcmp(image_path, fake_mount.image) == 0;
+}
+
 int __wrap_format_and_mount(const struct format_request *request, enum format_error *ret_error,
 			    struct failure *reterr);
 int __wrap_format_and_mount(const struct format_request *request, enum format_error *ret_error,

@@ -30,6 +30,7 @@ struct fake_mount {
 	uint64_t bound_id;        /* what bind_at_with_id() answers; 0 it cannot determine */
 	bool device_is_empty;     /* format_is_due() */
 	bool goes_by_itself;      /* loop_device_goes_by_itself() */
+	const char *image;        /* the only one that loop_device_has_image() is true of */
 	const char *entry_source; /* of the staging directory in the mount table */
 	long fs_type, fs_block_size;
 };

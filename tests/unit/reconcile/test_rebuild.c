@@ -284,7 +284,7 @@ static const struct rebuild_case cases[] = {
 	  .takeover = true,
 	  .found = { MOUNTED("b", PLUGIN, "pv"), MOUNTED("", PLUGIN, "pv"),
 		     MOUNTED("a", PLUGIN, "pv") },
-	  .reports = "taken-over /" PLUGIN "/pv mounted [device];taken-over a/" PLUGIN
+	  .reports = "taken-over a/" PLUGIN "/pv mounted [device];taken-over a/" PLUGIN
 		     "/pv mounted [/r/a/pv];taken-over b/" PLUGIN "/pv mounted [/r/b/pv];",
 	  .entries = PLUGIN "/pv uncertain(a uncertain b uncertain) " },
 	{ .name = "a device that no pod has",
@@ -312,7 +312,7 @@ static const struct rebuild_case cases[] = {
 	{ .name = "a block volume",
 	  .takeover = true,
 	  .found = { BLOCK("a", PLUGIN, "pv"), BLOCK("", PLUGIN, "pv") },
-	  .reports = "taken-over /" PLUGIN "/pv block [device];taken-over a/" PLUGIN
+	  .reports = "taken-over a/" PLUGIN "/pv block [device];taken-over a/" PLUGIN
 		     "/pv block [/r/a/pv];",
 	  .entries = PLUGIN "/pv uncertain(a uncertain) " },
 	{ .name = "the empty directory of a mount is for the cleaning of directories",
