@@ -221,8 +221,8 @@ static int each_object(void *userdata, enum object_kind kind,
 /* After the ledger, which says what was mounted. */
 static int open_links(struct agent *agent, struct failure *reterr)
 {
-	int r = volume_links_new(agent->config->run_dir, agent->desired, agent->actual,
-				 &agent->views.links);
+	int r = volume_links_new(agent->config->run_dir, agent->event, agent->desired,
+				 agent->actual, &agent->views.links);
 
 	return r < 0 ? failed(reterr, r, "cannot keep links by name") : 0;
 }

@@ -4,8 +4,9 @@
  *
  * Which links there are is remembered, so that a volume that is planned and has not changed costs
  * no system call. The last stage of a set-up makes them on its worker, before the table hears of
- * the mount; what it could not make is tried once more on the loop. A link that cannot be made or
- * removed is logged and stops nothing: the volume is mounted all the same.
+ * the mount; what it could not make is tried again on the loop, with the back-off of operations, as
+ * long as the volume is mounted. A link that cannot be made or removed is logged and stops nothing:
+ * the volume is mounted all the same.
  */
 #define HASH_NONFATAL_OOM 1 /* a failed insertion is an error code, not the end of the process */
 
@@ -15,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/timer.h"
 #include "mount/files/name_links.h"
 #include "operation/operation.h"
 #include "state/actual.h"
@@ -29,7 +31,8 @@ enum { POD_KEY_ROOM = 512 };
  * when it has the same path mounted. */
 struct linked {
 	size_t pod_key_length;
-	bool is_made; /* false: from before the start, may be missing */
+	bool is_made;    /* false: from before the start, may be missing */
+	bool is_missing; /* one of them could not be made */
 	bool has_any;
 	char *name;          /* of the only link; NULL: there are none, or perhaps several */
 	UT_hash_handle hh;   /* by key */
@@ -43,6 +46,8 @@ struct volume_links {
 	const struct desired *desired;
 	const struct actual *actual;
 	struct linked *table;
+	sd_event_source *timer; /* the next try of what could not be made */
+	uint64_t delay_usec;    /* before it; 0: none is missing */
 };
 
 static struct linked *find(const struct volume_links *links, const char *pod_key, const char *path)
@@ -151,9 +156,27 @@ static const struct desired_pod *find_want(const struct volume_links *links,
 	return volume ? desired_find_pod(volume, pod_uid) : NULL;
 }
 
+static void retry_later(struct volume_links *links)
+{
+	if (timer_is_set(links->timer))
+		return;
+	links->delay_usec = links->delay_usec == 0 ? BACK_OFF_FIRST_USEC : 2 * links->delay_usec;
+	if (links->delay_usec > BACK_OFF_MAX_USEC)
+		links->delay_usec = BACK_OFF_MAX_USEC;
+	timer_set_in(links->timer, links->delay_usec);
+}
+
+static void miss(struct volume_links *links, struct linked *linked, bool is_retry,
+		 const struct failure *failure)
+{
+	log_message(is_retry ? LOG_DEBUG : LOG_WARNING, "retrying later: %s", failure->text);
+	linked->is_missing = true;
+	retry_later(links);
+}
+
 /* @are_made: by the last stage of the step. */
 static void make_links(struct volume_links *links, const char *unique_name,
-		       const struct actual_pod *pod, bool are_made)
+		       const struct actual_pod *pod, bool are_made, bool is_retry)
 {
 	const struct desired_pod *want = find_want(links, unique_name, pod->pod_uid);
 	size_t count = want ? want->outer_name_count : 1;
@@ -174,7 +197,7 @@ static void make_links(struct volume_links *links, const char *unique_name,
 	for (size_t i = 0; i < count; i++) {
 		name.volume = want ? want->outer_names[i] : pod->outer_name;
 		if (!are_made && name_link_make(links->fd, &name, pod->path, &failure) < 0)
-			log_message(LOG_WARNING, "ignoring: %s", failure.text);
+			miss(links, linked, is_retry, &failure);
 		else
 			add_name(linked, name.volume);
 	}
@@ -186,6 +209,24 @@ static struct linked *find_own(const struct volume_links *links, const struct ac
 	struct linked *linked = pod->path ? find(links, pod->pod_key, pod->path) : NULL;
 
 	return linked && strcmp(linked->pod_uid, pod->pod_uid) == 0 ? linked : NULL;
+}
+
+static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct volume_links *links = userdata;
+	const struct actual_volume *volume;
+	const struct actual_pod *pod;
+
+	for (volume = actual_first(links->actual); volume; volume = volume->hh.next)
+		for (pod = volume->pods; pod; pod = pod->hh.next) {
+			const struct linked *linked = find_own(links, pod);
+
+			if (linked && linked->is_missing && pod->state == MOUNT_DONE)
+				make_links(links, volume->unique_name, pod, false, true);
+		}
+	if (!timer_is_set(links->timer))
+		links->delay_usec = 0;
+	return 0;
 }
 
 /* The mount is in doubt. What was there before the start stays until a step has looked. */
@@ -341,7 +382,7 @@ void volume_links_ended(void *userdata, const struct operation_ended *ended)
 	pod = volume ? actual_find_pod(volume, ended->result.pod_uid) : NULL;
 	if (may_have_links(pod) && pod->state == MOUNT_DONE &&
 	    !has_links(links, ended->result.unique_name, pod))
-		make_links(links, ended->result.unique_name, pod, ended->report->has_links);
+		make_links(links, ended->result.unique_name, pod, ended->report->has_links, false);
 }
 
 /* ---- at start ---- */
@@ -383,16 +424,20 @@ static void prune(void *userdata)
 		log_message(LOG_WARNING, "ignoring: %s", failure.text);
 }
 
-int volume_links_new(const char *run_dir, const struct desired *desired,
+int volume_links_new(const char *run_dir, sd_event *event, const struct desired *desired,
 		     const struct actual *actual, struct volume_links **ret)
 {
 	struct volume_links *links = calloc(1, sizeof(*links));
 	struct failure failure = { .error = 0 };
 
-	assert(run_dir && desired && actual);
+	assert(run_dir && event && desired && actual);
 	if (!links)
 		return -ENOMEM;
 	*links = (struct volume_links){ .desired = desired, .actual = actual };
+	if (timer_new(event, 0, on_retry, links, &links->timer) < 0) {
+		free(links);
+		return -ENOMEM;
+	}
 	links->fd = name_links_open(run_dir, &failure);
 	if (links->fd < 0)
 		log_message(LOG_WARNING, "ignoring, there are no links by name: %s", failure.text);
@@ -416,6 +461,7 @@ struct volume_links *volume_links_free(struct volume_links *links)
 	if (!links)
 		return NULL;
 	beside_wait(&links->pruning);
+	sd_event_source_disable_unref(links->timer);
 	HASH_ITER (hh, links->table, linked, next)
 		forget(links, linked);
 	(void) close_keep_errno(links->fd);

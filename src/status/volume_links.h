@@ -4,12 +4,15 @@
  *
  * A link is there while its volume is mounted for the pod: made as the last stage of the set-up,
  * before anything reports the volume as mounted, removed when a teardown begins or the mount is in
- * doubt. One that was there before a restart stays while its volume may be mounted. podvold reads
- * none of them. The loop thread only.
+ * doubt. What could not be made is tried again, by a timer that is set only then. One that was
+ * there before a restart stays while its volume may be mounted. podvold reads none of them. The
+ * loop thread only.
  */
 #pragma once
 
 #include "base/failure.h"
+
+#include <systemd/sd-event.h>
 
 struct actual;
 struct desired;
@@ -21,7 +24,7 @@ struct volume_links;
 /* After the actual state was reconstructed: links that lead to nothing of it are removed, on a
  * thread. Without the directory there are no links, which is logged. The tables are borrowed.
  * Return: 0 or -ENOMEM. */
-int volume_links_new(const char *run_dir, const struct desired *desired,
+int volume_links_new(const char *run_dir, sd_event *event, const struct desired *desired,
 		     const struct actual *actual, struct volume_links **ret);
 /* Until they are removed: before the first hook is called, and before anything is mounted. */
 void volume_links_wait(struct volume_links *links);
