@@ -429,6 +429,30 @@ static bool take_healthy(const struct volume_faults *faults, struct known *known
 	return true;
 }
 
+/* No other pod had it mounted when this one's set-up ended. */
+static bool is_mounted_once(const struct volume_faults *faults, const char *unique_name)
+{
+	const struct actual_volume *volume =
+		actual_find(faults->with.reporter->tables->actual, unique_name);
+	const struct actual_pod *pod;
+	unsigned int count = 0;
+
+	for (pod = volume ? volume->pods : NULL; pod; pod = pod->hh.next)
+		count += pod->state == MOUNT_DONE;
+	return count == 1;
+}
+
+/* Others unmounted it, perhaps with its file system, and the mark on that is gone with it. */
+static void check_again(struct volume_faults *faults, struct known *known)
+{
+	if (known->check)
+		known->check->known = NULL;
+	known->check = NULL;
+	known->id = 0;
+	known->is_watched = false;
+	begin_check(faults, known, false);
+}
+
 /* @of: id 0 it is not known of which file system it is */
 static void check_once(struct volume_faults *faults, const char *unique_name,
 		       const struct file_system_identity *of)
@@ -438,9 +462,10 @@ static void check_once(struct volume_faults *faults, const char *unique_name,
 		claim_of(desired_find(faults->with.reporter->tables->desired, unique_name));
 	struct known *known = find(faults, unique_name);
 
-	/* Mounted again, perhaps with its file system: that is looked at with the next volume. */
 	if (known && faults->healthy == known)
 		faults->healthy = NULL;
+	if (known && is_mounted_once(faults, unique_name))
+		check_again(faults, known);
 	if (known || !pod || !claim)
 		return;
 	known = add(faults, unique_name);
