@@ -79,8 +79,8 @@ def on_node(n, text):
 
 
 def run(n, command):
-    environment = {**os.environ, "PODVOL_SOCKET": n.socket,
-                   "PATH": f"{n.top}/programs:{node.BUILD}:{os.environ['PATH']}"}
+    environment = {**node.podvolctl_environment(), "PODVOL_SOCKET": n.socket,
+                   "PATH": f"{n.top}/programs:{os.path.dirname(node.PODVOLCTL)}:{node.BUILD}:{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", on_node(n, command.replace("sudo ", ""))], cwd=n.top, env=environment,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=node.PATIENCE)
     text = done.stdout

@@ -6,36 +6,26 @@
   after     FailedPrecondition, after headers          count     CreateVolume's reply, capacity: bytes of the request
   text      Internal, with a text to be escaped        die       the process ends in mid-call
 """
+import functools
 import os
 import subprocess
 
+import go_programs
 import node
-from node import Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-GO_PATH = "/usr/share/gocode"
-GO_SOURCE = os.path.join(HERE, "grpc_peer.go")
 
 
+@functools.cache
 def python():
     command = ["/usr/bin/python3", os.path.join(HERE, "grpc_peer.py")]  # Debian's, which has grpc
     if subprocess.run([command[0], "-c", "import grpc"], capture_output=True, check=False).returncode:
-        raise Skip("python3-grpcio is not installed")
+        raise node.Skip("python3-grpcio is not installed")
     return command
 
 
 def go():
-    """Compiled once for a build."""
-    path = os.path.join(node.BUILD, "tests/cache/grpc-peer")
-    if os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(GO_SOURCE):
-        return [path]
-    if not os.path.isdir(os.path.join(GO_PATH, "src/google.golang.org/grpc")):
-        raise Skip("golang-google-grpc-dev is not installed")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    subprocess.run(["go", "build", "-o", path, GO_SOURCE], check=True, env={
-        **os.environ, "GO111MODULE": "off", "GOFLAGS": "", "GOPATH": GO_PATH,
-        "GOCACHE": os.path.join(node.BUILD, "tests/cache/go")})
-    return [path]
+    return [go_programs.build("grpc-peer", os.path.join(HERE, "grpc_peer.go"), "google.golang.org/grpc")]
 
 
 class Peer:
@@ -58,6 +48,9 @@ class Peer:
                 return file.read().splitlines()
         except FileNotFoundError:
             return []
+
+    def forget(self):
+        os.unlink(os.path.join(self.directory, "events"))
 
     def close(self):
         self.process.stdin.close()

@@ -337,6 +337,11 @@ class Node:
             f"{done.stdout}{done.stderr}")
         return done
 
+    def start_ctl(self, *arguments, **more):
+        """The same, running."""
+        return subprocess.Popen([PODVOLCTL, f"--socket={self.socket}", *arguments],
+                                **{**more, "env": podvolctl_environment(more.get("env"))})
+
     def wait(self, name):
         """Until the pod of a manifest just written is known, and its volumes are mounted."""
         eventually(lambda: get(self, "pods", name), what=f"pod {name}")

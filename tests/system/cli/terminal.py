@@ -20,8 +20,7 @@ def run(n, words, width, height=1000):
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
     environment = {name: value for name, value in os.environ.items() if "PAGER" not in name}
-    process = subprocess.Popen([f"{node.BUILD}/podvolctl", f"--socket={n.socket}", *words], stdin=slave, stdout=slave, stderr=slave,
-                               env={**environment, "TERM": "xterm", "NO_COLOR": "1"})
+    process = n.start_ctl(*words, stdin=slave, stdout=slave, stderr=slave, env={**environment, "TERM": "xterm", "NO_COLOR": "1"})
     os.close(slave)
     said, end = b"", time.monotonic() + node.PATIENCE
     while time.monotonic() < end:
