@@ -6,7 +6,6 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import termios
 import time
 
