@@ -48,15 +48,17 @@ struct staged_search {
 	dev_t device;
 };
 
-/* Is it the mount, and the device its source? */
+/* Is it the mount, and the device its source, or of one btrfs with that? */
 static int visit_staged(const struct mount_entry *entry, void *userdata)
 {
 	const struct staged_search *search = userdata;
 	struct stat st;
 
-	if (entry->mount_id != search->mount_id || entry->source[0] != '/')
+	if (entry->mount_id != search->mount_id || entry->source[0] != '/' ||
+	    stat(entry->source, &st) < 0 || !S_ISBLK(st.st_mode))
 		return 0;
-	return stat(entry->source, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == search->device;
+	return st.st_rdev == search->device ||
+	       (strcmp(entry->type, "btrfs") == 0 && btrfs_has_devices(st.st_rdev, search->device));
 }
 
 /* btrfs shows a number of its own for each subvolume, and another in the mount table: neither is

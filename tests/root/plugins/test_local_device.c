@@ -275,6 +275,13 @@ static void test_btrfs_of_two_devices(void **state)
 	(void) snprintf(fixture.volume.device_path, sizeof(second.path), "%s", second.path);
 	assert_int_equal(unstage_device(&fixture), STAGE_NEXT);
 
+	fixture.volume.pv.local_path = second.path;
+	assert_int_equal(stage_device(&fixture), STAGE_NEXT);
+	assert_int_equal(stage_device(&fixture), STAGE_LIST_DONE);
+	assert_int_equal(set_up(&fixture), STAGE_LIST_DONE);
+	assert_int_equal(tear_down(&fixture), STAGE_NEXT);
+	assert_int_equal(unstage_device(&fixture), STAGE_NEXT);
+
 	assert_int_equal(mkdir(sandbox_path(STAGING), 0750), 0);
 	assert_return_code(mount(other.path, sandbox_path(STAGING), "btrfs", 0, NULL), errno);
 	assert_int_equal(unstage_device(&fixture), -ENOTEMPTY);
