@@ -79,11 +79,19 @@ struct stage_report {
 	atomic_int *tool_pid; /* of a program that a stage runs, for who looks meanwhile */
 	const atomic_bool
 		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
-	/* Last: what is large, and not touched where it says nothing. */
+	/* Last: what is large, and where a report is brief it is not there. */
 	struct failure failure;   /* of the stage that failed; means nothing while none did */
 	struct failure not_grown; /* of growth_error */
 	struct stage_event events[STAGE_EVENTS_MAX];
 };
+
+/* A report without room for texts, of which most steps have none: no stage gets it. Where a step
+ * failed without memory for a text, its failure.text is that. free(); NULL: no memory. */
+struct stage_report *stage_report_brief(void);
+/* With room for all, and what @brief has. free(); NULL: no memory. */
+struct stage_report *stage_report_whole(const struct stage_report *brief);
+/* Of a list that succeeded. Return: false where @whole has texts, and nothing was done. */
+bool stage_report_shorten(const struct stage_report *whole, struct stage_report *ret_brief);
 
 void stage_event_add(struct stage_report *report, bool about_pv, const char *type,
 		     const char *reason, const char *format, ...)

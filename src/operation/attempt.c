@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 
 enum { FIRST, LIST, LAST };
 static_assert(LAST + 1 == STAGE_LISTS, "one name for each");
@@ -47,6 +48,44 @@ static size_t load_at(const struct attempt *attempt)
 	return atomic_load_explicit(&attempt->at, memory_order_relaxed);
 }
 
+/* ---- the report: of full size only from the first stage to the last ---- */
+
+struct failure *attempt_failure(struct attempt *attempt)
+{
+	struct stage_report *whole;
+
+	assert(attempt && attempt->report);
+	if (attempt->report == attempt->brief) {
+		whole = stage_report_whole(attempt->brief);
+		if (!whole)
+			return NULL;
+		attempt->report = whole;
+	}
+	return &attempt->report->failure;
+}
+
+static void shorten_report(struct attempt *attempt)
+{
+	struct stage_report *whole = attempt->report;
+
+	if (!attempt->brief || whole == attempt->brief ||
+	    !stage_report_shorten(whole, attempt->brief))
+		return;
+	attempt->report = attempt->brief;
+	free(whole);
+}
+
+void attempt_report_free(struct attempt *attempt)
+{
+	assert(attempt);
+	if (attempt->report != attempt->brief)
+		free(attempt->report);
+	free(attempt->brief);
+	attempt->report = attempt->brief = NULL;
+}
+
+/* ---- stages ---- */
+
 static void set_over(struct attempt *attempt, int result)
 {
 	attempt->result = result;
@@ -55,6 +94,8 @@ static void set_over(struct attempt *attempt, int result)
 	stage_list_done(&attempt->first);
 	stage_list_done(&attempt->list);
 	stage_list_done(&attempt->last);
+	if (result == 0)
+		shorten_report(attempt);
 }
 
 static void set_failed(struct attempt *attempt, const struct stage *stage, int error)
@@ -129,26 +170,28 @@ static bool is_to_end_before(const struct attempt *attempt, size_t at)
 	       (atomic_load(&attempt->stopped) || list_of(attempt, at) != LAST);
 }
 
-/* The next stage, or NULL when a cancellation ended the attempt before it. */
+/* The next stage, or NULL when a cancellation, or a lack of memory, ended the attempt before it. */
 static const struct stage *begin_stage(struct attempt *attempt)
 {
 	size_t at = load_at(attempt);
 	const struct stage *stage;
+	struct failure *failure;
 	uint64_t now_usec = monotonic_usec();
 
 	assert(!attempt->is_over && at < count_before(attempt, STAGE_LISTS));
 	stage = stage_at(attempt, at);
-	if (is_to_end_before(attempt, at)) {
+	failure = attempt_failure(attempt);
+	if (!failure || is_to_end_before(attempt, at)) {
 		attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
 		set_over(attempt,
-			 failed_plain(&attempt->report->failure, -ECANCELED,
+			 failed_plain(failure, failure ? -ECANCELED : -ENOMEM,
 				      "cancelled before '%s': %s", stage->name,
 				      atomic_load(&attempt->stopped) ? "podvold is shutting down"
 								     : "no longer wanted"));
 		return NULL;
 	}
 	attempt->touched = list_of(attempt, at) != FIRST;
-	attempt->report->failure.error = 0;
+	failure->error = 0;
 	attempt->report->failed_at = NULL;
 	atomic_store_explicit(&attempt->since_usec, now_usec, memory_order_relaxed);
 	note_began(attempt, stage->name, now_usec);
@@ -325,7 +368,7 @@ static void leave_io_slot(struct attempt *attempt)
 static void set_not_run(struct attempt *attempt)
 {
 	attempt->report->error_class = attempt->touched ? ERROR_UNCERTAIN : ERROR_TRANSIENT;
-	set_over(attempt, failed_plain(&attempt->report->failure, -ECANCELED,
+	set_over(attempt, failed_plain(attempt_failure(attempt), -ECANCELED,
 				       "cancelled before '%s': podvold is shutting down",
 				       stage_at(attempt, load_at(attempt))->name));
 }

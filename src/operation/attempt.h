@@ -59,7 +59,10 @@ struct attempt {
 	int result;                         /* once over: 0 or negative errno */
 	struct ownership_progress progress; /* atomic */
 	atomic_int tool_pid;                /* of a mkfs or fsck that runs; else 0 */
-	struct stage_report *report;        /* borrowed; empty */
+	struct stage_report *report;        /* empty at the start */
+	/* NULL: @report is borrowed. Else @report is this one before the first stage, and after
+	 * the last one where no text is left; attempt_report_free(). */
+	struct stage_report *brief;
 	/* A stage set report.unfinished: on the loop, before the next one begins, which it does
 	 * only when this returns 0. NULL: no such notes are kept. */
 	int (*note)(struct attempt *attempt, enum unfinished unfinished, struct failure *reterr);
@@ -74,6 +77,12 @@ struct attempt {
  * start): then ended() is not called and result says how.
  */
 bool attempt_start(struct attempt *attempt);
+
+/* Where to write why it fails; for its present owner. NULL: no memory for a text. */
+struct failure *attempt_failure(struct attempt *attempt);
+
+/* Of an attempt with a brief one. */
+void attempt_report_free(struct attempt *attempt);
 
 /* No longer wanted: a cancellable one ends soon with -ECANCELED. */
 void attempt_cancel(struct attempt *attempt);

@@ -32,29 +32,9 @@ struct later {
 
 /* ---- birth and death ---- */
 
-/* Most steps use nothing of its 12 KB of texts and events. NULL: no memory. */
-static struct stage_report *new_report(void)
-{
-	struct stage_report *report = malloc(sizeof(*report));
-
-	if (!report)
-		return NULL;
-	memset(report, 0, offsetof(struct stage_report, failure));
-	report->failure.error = 0;
-	report->failure.text[0] = '\0';
-	return report;
-}
-
-/* Of no use once the end was reported. */
-static struct stage_report *drop_report(struct operation *operation)
-{
-	free(operation->attempt.report);
-	return NULL;
-}
-
 static void operation_free(struct operation *operation)
 {
-	(void) drop_report(operation);
+	attempt_report_free(&operation->attempt);
 	(void) failure_drop(operation->last_failure);
 	stage_list_done(&operation->attempt.first);
 	stage_list_done(&operation->attempt.list);
@@ -101,7 +81,7 @@ static struct operation *operation_new(struct operations *operations, const stru
 	operation->begun_usec = monotonic_usec();
 	operation->unique_name = strdup(step->unique_name);
 	operation->pod_uid = strdup(step->pod_uid ?: "");
-	operation->attempt.report = new_report();
+	operation->attempt.report = operation->attempt.brief = stage_report_brief();
 	if (!operation->unique_name || !operation->pod_uid || !operation->attempt.report) {
 		operation_free(operation);
 		return NULL;
@@ -209,7 +189,7 @@ static void operation_end(struct operation *operation)
 	if (operation->superseded)
 		operation_free(operation);
 	else
-		operation->attempt.report = drop_report(operation);
+		attempt_report_free(&operation->attempt);
 }
 
 static void on_attempt_ended(struct attempt *attempt)
@@ -360,21 +340,25 @@ static void start(struct operations *operations, struct operation *operation,
 		  const struct step *step)
 {
 	struct attempt *attempt = &operation->attempt;
-	struct failure *failure = &attempt->report->failure;
+	struct failure why, *failure;
 	int r;
 
-	r = check_step(step, labels_for(operations, step), operations->options.actual, failure);
+	why.error = 0;
+	r = check_step(step, labels_for(operations, step), operations->options.actual, &why);
 	if (r >= 0)
 		r = step_stages(operations->options.host, &operations->options.objects, step,
-				&attempt->list, &operation->device_mount_path, failure);
+				&attempt->list, &operation->device_mount_path, &why);
 	if (r >= 0)
-		r = step_stages_before(operations->options.host, step, &attempt->first, failure);
+		r = step_stages_before(operations->options.host, step, &attempt->first, &why);
 	if (r >= 0 && operations->options.stages_after)
 		operations->options.stages_after(operations->options.userdata, step,
 						 &attempt->last);
 	if (r < 0) {
-		if (failure->error == 0)
-			(void) failed(failure, r, "cannot begin %s", operation->name);
+		if (why.error == 0)
+			(void) failed(&why, r, "cannot begin %s", operation->name);
+		failure = attempt_failure(attempt);
+		if (failure)
+			*failure = why;
 		/* Nothing was started: what was in doubt before stays so. */
 		attempt->report->error_class = ERROR_TRANSIENT;
 		attempt->result = r;
