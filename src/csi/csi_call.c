@@ -136,10 +136,12 @@ static void on_done(void *userdata, const struct grpc_result *result)
 {
 	cleanup(cleanup_exchange) struct exchange *exchange = userdata;
 	const ProtobufCMessageDescriptor *type = csi_method_row(exchange->method)->reply;
-	struct csi_reply reply = { .status = *result };
 	ProtobufCMessage *message = NULL;
+	struct csi_reply reply;
 
 	exchange->grpc = NULL;
+	grpc_result_copy(&reply.status, result);
+	reply.message = NULL;
 	reply.status.reply = NULL;
 	reply.status.reply_length = 0;
 	if (result->code == GRPC_OK) {

@@ -78,8 +78,9 @@ static void apply_deadline(const struct grpc_call *call, struct grpc_result *res
 
 static void finish(struct grpc_call *call, const struct grpc_result *ended)
 {
-	struct grpc_result result = *ended;
+	struct grpc_result result;
 
+	grpc_result_copy(&result, ended);
 	result.was_sent = call->was_sent && ended->was_sent;
 	result.took_usec = monotonic_usec() - call->began_usec;
 	apply_deadline(call, &result);
@@ -146,12 +147,18 @@ static void wait_for_more(struct grpc_call *call, bool there_is_more, bool has_t
 	call->events = events;
 }
 
-/* After anything happened: send, and either wait for more or end it. */
+/* After anything happened: send, and either wait for more or end it. Behind the server's status
+ * only acknowledgements are left to send, of which a closed connection needs none. */
 static void go_on(struct grpc_call *call, bool there_is_more)
 {
 	const struct grpc_result *result;
-	int r = call->lost < 0 ? 0 : flush(call);
+	int r;
 
+	if (grpc_session_result(call->session, &result) && result->from_server) {
+		finish(call, result);
+		return;
+	}
+	r = call->lost < 0 ? 0 : flush(call);
 	/* A server that refused and closed may have left its reason in our queue. */
 	if (r < 0 && r != -EAGAIN) {
 		call->lost = r;

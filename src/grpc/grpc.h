@@ -73,6 +73,9 @@ struct grpc_result {
 /* Once, on the loop, never before grpc_call() returned. */
 typedef void grpc_done_fn(void *userdata, const struct grpc_result *result);
 
+/* Without what is behind the text: most are empty, and its pages were never written. */
+void grpc_result_copy(struct grpc_result *ret, const struct grpc_result *result);
+
 /* What a call is. Strings and bytes are copied. */
 struct grpc_request {
 	const char *socket_path; /* absolute; may be longer than 107 bytes */

@@ -25,6 +25,12 @@ void grpc_reply_init(struct grpc_reply *reply)
 	reply->result.text[0] = '\0';
 }
 
+void grpc_result_copy(struct grpc_result *ret, const struct grpc_result *result)
+{
+	assert(ret && result);
+	memcpy(ret, result, offsetof(struct grpc_result, text) + strlen(result->text) + 1);
+}
+
 void grpc_reply_done(struct grpc_reply *reply)
 {
 	wipe_free(reply->data);

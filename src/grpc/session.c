@@ -42,10 +42,9 @@ struct grpc_session {
 
 	const uint8_t *held; /* a frame that did not fit behind the gathered ones */
 	size_t held_length, gathered_length;
+	uint8_t *gathered; /* NULL while there is nothing to send: a call that waits needs none */
 
-	/* From here on not cleared as a whole: memory that most calls do not use. */
-	struct grpc_reply reply;
-	uint8_t gathered[GATHER_BYTES];
+	struct grpc_reply reply; /* not cleared as a whole: most calls have no text */
 };
 
 void grpc_timeout_format(uint64_t timeout_usec, char ret[GRPC_TIMEOUT_BYTES])
@@ -307,6 +306,17 @@ int grpc_session_new(const struct grpc_request *request, struct grpc_session **r
 	return 0;
 }
 
+/* All of it was sent. */
+static void drop_gathered(struct grpc_session *session)
+{
+	if (!session->gathered)
+		return;
+	explicit_bzero(session->gathered, session->gathered_length);
+	free(session->gathered);
+	session->gathered = NULL;
+	session->gathered_length = 0;
+}
+
 struct grpc_session *grpc_session_free(struct grpc_session *session)
 {
 	if (!session)
@@ -314,7 +324,7 @@ struct grpc_session *grpc_session_free(struct grpc_session *session)
 	nghttp2_session_del(session->http2);
 	grpc_reply_done(&session->reply);
 	wipe_free(session->message);
-	explicit_bzero(session->gathered, session->gathered_length);
+	drop_gathered(session);
 	free(session->complaint);
 	free(session);
 	return NULL;
@@ -353,8 +363,12 @@ size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 	const uint8_t *frame;
 	size_t length;
 
-	explicit_bzero(session->gathered, session->gathered_length);
-	session->gathered_length = 0;
+	drop_gathered(session);
+	session->gathered = malloc(GATHER_BYTES);
+	if (!session->gathered) {
+		break_off(session, GRPC_RESOURCE_EXHAUSTED, "out of memory for the request");
+		return 0;
+	}
 	while ((length = next_frame(session, &frame)) > 0) {
 		if (length <= GATHER_BYTES - session->gathered_length) {
 			gather(session, frame, length);
@@ -369,6 +383,8 @@ size_t grpc_session_next(struct grpc_session *session, const uint8_t **ret)
 		session->held_length = length;
 		break;
 	}
+	if (session->gathered_length == 0)
+		drop_gathered(session);
 	*ret = session->gathered;
 	return session->gathered_length;
 }

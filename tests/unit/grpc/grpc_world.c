@@ -29,7 +29,7 @@ struct connection {
 	int fd;
 	nghttp2_session *http2;
 	size_t sent; /* of the reply */
-	bool hang_up;
+	bool hang_up, answered;
 };
 
 static void connection_end(struct connection *connection)
@@ -98,6 +98,7 @@ static void answer(struct connection *connection, int32_t stream_id)
 				 0);
 	}
 	connection->hang_up = world->answer == ANSWER_HANG_UP;
+	connection->answered = true;
 }
 
 static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *userdata)
@@ -105,6 +106,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
 	struct connection *connection = userdata;
 	struct grpc_world *world = connection->world;
 
+	world->late += connection->answered;
 	if (frame->hd.type == NGHTTP2_RST_STREAM) {
 		world->resets++;
 		world->reset_code = frame->rst_stream.error_code;

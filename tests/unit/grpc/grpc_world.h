@@ -33,6 +33,7 @@ struct grpc_world {
 
 	/* What it saw. */
 	unsigned int connected, requests, resets, closed;
+	unsigned int late; /* frames after its answer */
 	uint32_t reset_code;
 	size_t request_bytes;
 	uint8_t request_sum;

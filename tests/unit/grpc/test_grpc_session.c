@@ -8,6 +8,7 @@
 #include "grpc/session.h"
 #include "http2_frames.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -446,6 +447,23 @@ static void test_cancelled(void **state)
 	(void) grpc_session_free(session);
 }
 
+/* One that was sent keeps what nghttp2 keeps, 27 KiB, its message and room for a text. */
+static void test_memory_of_one_that_waits(void **state)
+{
+	enum { CALLS = 16, BYTES = 32 * 1024 };
+	struct grpc_session *sessions[CALLS];
+	size_t before = mallinfo2().uordblks, after;
+
+	for (size_t i = 0; i < CALLS; i++) {
+		assert_int_equal(grpc_session_new(&request, &sessions[i]), 0);
+		drain(sessions[i]);
+	}
+	after = mallinfo2().uordblks;
+	assert_in_range((after - before) / CALLS, 0, BYTES);
+	for (size_t i = 0; i < CALLS; i++)
+		(void) grpc_session_free(sessions[i]);
+}
+
 static void test_timeouts(void **state)
 {
 	static const struct {
@@ -491,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_data_before_headers),
 		cmocka_unit_test(test_more_than_the_window),
 		cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_memory_of_one_that_waits),
 		cmocka_unit_test(test_timeouts),
 	};
 
