@@ -472,14 +472,20 @@ int object_from_json(const struct cJSON *tree, const struct object **ret, struct
 int object_propose(const struct cJSON *tree, const struct object **ret, struct failure *reterr)
 {
 	cleanup_json struct cJSON *copy = json_copy(tree);
-	int r;
 
-	assert(ret);
 	if (!copy)
 		return failed(reterr, -ENOMEM, "cannot make an object");
-	r = from_tree(copy, true, ret, reterr);
+	return object_propose_taken(&copy, ret, reterr);
+}
+
+int object_propose_taken(struct cJSON **tree, const struct object **ret, struct failure *reterr)
+{
+	int r;
+
+	assert(tree && ret);
+	r = from_tree(*tree, true, ret, reterr);
 	if (r == 0)
-		shared(*ret)->object.tree = TAKE_PTR(copy);
+		shared(*ret)->object.tree = TAKE_PTR(*tree);
 	return r;
 }
 
@@ -550,9 +556,10 @@ static int edit_object(const struct object *object, int (*edit)(struct cJSON *tr
 	if (!tree)
 		return failed(reterr, -ENOMEM, "cannot edit an object");
 	r = edit(tree, userdata);
+	if (r == 0 && !is_checked)
+		return object_propose_taken(&tree, ret, reterr);
 	if (r == 0)
-		r = is_checked ? from_checked_tree(kind_row(object->kind), tree, ret, reterr)
-			       : from_tree(tree, true, ret, reterr);
+		r = from_checked_tree(kind_row(object->kind), tree, ret, reterr);
 	if (r == 0)
 		shared(*ret)->object.tree = TAKE_PTR(tree);
 	return r;

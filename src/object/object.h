@@ -104,8 +104,7 @@ void object_unref_pointer(const struct object **object);
 #define cleanup_object cleanup(object_unref_pointer)
 
 /**
- * object_from_json - one object from a parsed tree: kind found, defaults applied, validated,
- * decoded
+ * object_from_json - one object from a parsed tree, with defaults, validated and decoded
  * @tree:   read only; stays the caller's
  * @ret:    a new reference
  * @reterr: names the field: "spec.volumes[2].hostPath.type: unsupported value \"Dir\": ..."
@@ -117,8 +116,9 @@ void object_unref_pointer(const struct object **object);
  */
 int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
 
-/* The same for what is to be written: its tree stays with it, for admission. */
+/* The same for what is to be written, which keeps a tree for admission: a copy, or @tree itself. */
 int object_propose(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
+int object_propose_taken(struct cJSON **tree, const struct object **ret, struct failure *reterr);
 
 /**
  * object_parse_json - the same from canonical bytes, for what was stored before

@@ -171,6 +171,25 @@ static int generate_name(struct exchange *exchange, struct cJSON *tree)
 	return r < 0 ? r : 1;
 }
 
+/* ---- status ---- */
+
+/* A client cannot make what only comes about: the claim that it sends as Bound is bound to nothing
+ * here. The reporter of a Node is the one who knows its status. Return: 0, or -ENOMEM, and that was
+ * replied. */
+static int begin_status(struct exchange *exchange, const struct kind_row *row, struct cJSON *tree)
+{
+	int r = 0;
+
+	if (exchange->method != METHOD_POST || !row->has_status || row->kind == KIND_NODE)
+		return 0;
+	json_remove(tree, "status");
+	if (row->initial_phase)
+		r = json_set_string(json_add_object(tree, "status"), "phase", row->initial_phase);
+	if (r < 0)
+		reply_unread(exchange, r, NULL);
+	return r;
+}
+
 /* ---- unknown fields ---- */
 
 struct unknown {
@@ -268,11 +287,13 @@ int body_object(struct exchange *exchange, const struct kind_row *row, const cha
 	r = fit_to_path(exchange, row, name_space, tree);
 	if (r == 0)
 		r = body_check_fields(exchange, row, tree);
+	if (r == 0)
+		r = begin_status(exchange, row, tree);
 	generated = r < 0 ? r : generate_name(exchange, tree);
 	if (generated < 0)
 		return generated;
 
-	r = object_propose(tree, ret, &why);
+	r = object_propose_taken(&tree, ret, &why);
 	if (r < 0) {
 		body_refuse_object(exchange, row, tree, r, &why);
 		return r;

@@ -71,7 +71,7 @@ struct object_write {
 	int (*again)(struct object_write *write, struct failure *why);
 	int retry_error; /* at which it is */
 	unsigned int tries;
-	const struct object *object; /* own reference, of a create whose name was made here */
+	const struct object *object; /* own reference; the store's while it writes */
 	struct cJSON *patch;         /* owned */
 	int patch_type;
 	bool status;

@@ -15,17 +15,17 @@
 
 /* ---- the result ---- */
 
-/* The tree as an object of the same name, its untouchable part as it is now. */
-static int make_object(struct object_write *write, const struct object *present, struct cJSON *tree,
-		       const struct object **ret, struct failure *why)
+/* The tree as an object of the same name, its untouchable part as it is now. Takes it. */
+static int make_object(struct object_write *write, const struct object *present,
+		       struct cJSON **tree, const struct object **ret, struct failure *why)
 {
 	cleanup_object const struct object *object = NULL;
-	int r = object_propose(tree, &object, why);
+	int r = object_propose_taken(tree, &object, why);
 
 	if (r == -EOPNOTSUPP)
 		return failed_plain(why, -EINVAL, "kind: Invalid value: field is immutable");
 	if (r == -EINVAL && write->exchange && write->tries == 0) {
-		body_refuse_object(write->exchange, write->row, tree, r, why);
+		body_refuse_object(write->exchange, write->row, *tree, r, why);
 		return -EALREADY;
 	}
 	if (r < 0)
@@ -67,7 +67,7 @@ static int patched(struct object_write *write, const struct object *present,
 	if (write->exchange && write->tries == 0 &&
 	    body_check_fields(write->exchange, write->row, tree) < 0)
 		return -EALREADY;
-	return make_object(write, present, tree, ret, why);
+	return make_object(write, present, &tree, ret, why);
 }
 
 /* Another wrote in between. */

@@ -135,6 +135,8 @@ void object_write_queued(struct exchange *exchange, struct object_write *write, 
 		object_write_free(write);
 		return;
 	}
+	if (write->object)
+		object_hand_over(write->object);
 	exchange_wait(exchange, write, write_abandon);
 }
 
@@ -186,34 +188,6 @@ static int create_again(struct object_write *write, struct failure *why)
 	return create(write, why);
 }
 
-/* A client cannot make what only comes about: the claim that it sends as Bound is bound to nothing
- * here. The reporter of a Node is the one who knows its status. */
-static int begin_status(struct cJSON *tree, void *userdata)
-{
-	const struct kind_row *row = userdata;
-
-	json_remove(tree, "status");
-	if (!row->initial_phase)
-		return 0;
-	return json_set_string(json_add_object(tree, "status"), "phase", row->initial_phase);
-}
-
-static int object_begin(const struct kind_row *row, const struct object **object,
-			struct failure *why)
-{
-	const struct object *begun;
-	int r;
-
-	if (!row->has_status || row->kind == KIND_NODE)
-		return 0;
-	r = object_edit(*object, begin_status, (void *) row, &begun, why);
-	if (r < 0)
-		return r;
-	(void) object_unref(*object);
-	*object = begun;
-	return 0;
-}
-
 /* What is made of a body, aside from the loop. */
 struct proposal {
 	/* References: of an update what the body says, and what that was joined with. */
@@ -248,14 +222,12 @@ static struct proposal *proposal_new(const struct exchange *exchange, bool dry_r
 static void propose_create(struct exchange *exchange, const struct target *target, void *work)
 {
 	struct proposal *proposal = work;
-	struct failure *why = &proposal->why;
 	int r = body_object(exchange, target->row, target_namespace(target), &proposal->object);
 
 	if (r < 0)
 		return;
 	proposal->made_name = r > 0;
-	r = object_begin(target->row, &proposal->object, why);
-	proposal->error = r < 0 ? r : authorize_object(proposal->rights, proposal->object, why);
+	proposal->error = authorize_object(proposal->rights, proposal->object, &proposal->why);
 }
 
 static void create_proposed(struct exchange *exchange, const struct target *target, void *work)
