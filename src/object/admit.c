@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/uuid.h"
 #include "object/build.h"
+#include "object/derive.h"
 #include "object/json/json_tree.h"
 #include "object/kind.h"
 #include "object/kinds.h"
@@ -188,7 +189,7 @@ static bool check_metadata(struct update *update, struct violations *found)
 	const struct field *metadata;
 	int r;
 
-	if (json_bytes_equal(&was, &is))
+	if (json_bytes_equal(&was, &is) || object_keeps_names(update->proposed, update->old))
 		return true;
 	if (has_spec(update) && !update->old->meta.deletes && update->proposed->tree &&
 	    has_valid_names(update->proposed->tree))

@@ -39,6 +39,7 @@
 #define UPDATE(prefix)   .validate_update = prefix##_validate_update
 #define DECODE(prefix)   .decode = prefix##_decode
 #define BINDS(prefix)    .decode_binding = prefix##_decode_binding
+#define DERIVES(p, type) .derive = p##_derive, .derived_bytes = sizeof(struct type)
 #define PROTECTS(prefix, finalizer)                                                                \
 	.protection_finalizer = finalizer, .note_protection = prefix##_note_protection
 
@@ -52,14 +53,16 @@ static const struct kind_row rows[] = {
 	    "persistentvolumes", CORE, "Storage that exists on its own, whatever pods come and go.",
 	    DEFAULTS(persistent_volume), VALID(persistent_volume), UPDATE(persistent_volume),
 	    DECODE(persistent_volume), BINDS(persistent_volume),
+	    DERIVES(persistent_volume, persistent_volume),
 	    PROTECTS(persistent_volume, FINALIZER_VOLUME), .short_names = NAMES("pv"),
 	    .has_status = true, .returns_deleted = true, .initial_phase = "Pending"),
 	ROW(PERSISTENT_VOLUME_CLAIM, claim, "PersistentVolumeClaim", "persistentvolumeclaim",
 	    "persistentvolumeclaims", CORE,
 	    "A request for storage, which a persistent volume answers.", DEFAULTS(claim),
 	    VALID(claim), UPDATE(claim), DECODE(claim), BINDS(claim),
-	    PROTECTS(claim, FINALIZER_CLAIM), .namespaced = true, .short_names = NAMES("pvc"),
-	    .has_status = true, .returns_deleted = true, .initial_phase = "Pending"),
+	    DERIVES(claim, persistent_volume_claim), PROTECTS(claim, FINALIZER_CLAIM),
+	    .namespaced = true, .short_names = NAMES("pvc"), .has_status = true,
+	    .returns_deleted = true, .initial_phase = "Pending"),
 	ROW(STORAGE_CLASS, storage_class, "StorageClass", "storageclass", "storageclasses", STORAGE,
 	    "How volumes are provisioned for claims of this class.", DEFAULTS(storage_class),
 	    VALID(storage_class), FIXED(storage_class), DECODE(storage_class),

@@ -23,6 +23,7 @@ typedef int kind_decode(const struct cJSON *tree, struct arena *arena, struct ob
 			struct failure *reterr);
 typedef int kind_decode_binding(const struct cJSON *tree, struct arena *arena,
 				struct object *object);
+typedef void kind_derive(const struct object *from, struct arena *arena, struct object *object);
 typedef void kind_note_protection(struct object *object, bool is_protected);
 
 /* What a write of this kind waits for, and what is left of it afterwards. */
@@ -71,6 +72,10 @@ struct kind_row {
 	kind_decode *decode;
 	/* What edit_new.h may have changed, decoded again. NULL: nothing. */
 	kind_decode_binding *decode_binding;
+	/* The typed struct of @from again in @arena, for another @object of the same spec, status
+	 * and decoded annotations; what it points to is shared. NULL: each is decoded. */
+	kind_derive *derive;
+	size_t derived_bytes;
 	/* A finalizer that each has from its creation, and what notes whether it is still there,
 	 * when the store has set them. NULL: none. */
 	const char *protection_finalizer;

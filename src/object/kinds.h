@@ -41,6 +41,7 @@ kind_decode pod_decode, persistent_volume_decode, claim_decode, storage_class_de
 	csi_driver_decode, volume_attachment_decode, volume_snapshot_decode,
 	volume_snapshot_class_decode, volume_snapshot_content_decode, cluster_trust_bundle_decode;
 kind_decode_binding persistent_volume_decode_binding, claim_decode_binding;
+kind_derive persistent_volume_derive, claim_derive;
 kind_note_protection persistent_volume_note_protection, claim_note_protection;
 
 /* What no update may change. */

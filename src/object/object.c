@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "object/admit.h"
 #include "object/build.h"
+#include "object/derive.h"
 #include "object/json/arena.h"
 #include "object/json/json_tree.h"
 #include "object/json/text_buffer.h"
@@ -21,6 +22,7 @@
 #include "object/schema/field.h"
 #include "object/schema/schema.h"
 #include "object/schema/violation.h"
+#include "object/shared.h"
 #include "object/stamp.h"
 #include "object/timestamp.h"
 #include "object/update.h"
@@ -31,68 +33,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What an object pointer really points to: one allocation, with the text and what was decoded; of a
- * proposal and what it became, the text is apart with room to grow, as admission changes it. */
-struct shared_object {
-	struct object object; /* first: the pointers are converted */
-	atomic_uint references;
-	bool is_handed_over; /* see object_hand_over() */
-	bool is_creatable;
-	char *apart;                        /* the text; NULL: it is in @bytes */
-	uint32_t apart_size;                /* bytes of it, room included */
-	uint32_t proposed_length;           /* of the text as it was proposed */
-	struct arena arena;                 /* begins in @bytes; the rest, if any, is apart */
-	_Alignas(max_align_t) char bytes[]; /* for the arena, then the text */
-};
-
-enum { STAMP_BYTES = 64 /* a uid, and when it is to be deleted */ };
-
-static struct shared_object *shared(const struct object *object)
-{
-	return (struct shared_object *) (uintptr_t) object; /* const for all others only */
-}
-
-static struct shared_object *free_shared(struct shared_object *shared)
-{
-	if (shared) {
-		json_free(shared->object.tree);
-		arena_done(&shared->arena);
-		free(shared->apart);
-		free(shared);
-	}
-	return NULL;
-}
-
-const struct object *object_ref(const struct object *object)
-{
-	if (object) {
-		unsigned int before = atomic_fetch_add_explicit(&shared(object)->references, 1,
-								memory_order_relaxed);
-
-		assert(before > 0);
-		(void) before;
-	}
-	return object;
-}
-
-const struct object *object_unref(const struct object *object)
-{
-	if (object) {
-		unsigned int before = atomic_fetch_sub_explicit(&shared(object)->references, 1,
-								memory_order_acq_rel);
-
-		assert(before > 0);
-		if (before == 1)
-			(void) free_shared(shared(object));
-	}
-	return NULL;
-}
-
-void object_unref_pointer(const struct object **object)
-{
-	(void) object_unref(*object);
-}
 
 /* ---- making one ---- */
 
@@ -158,31 +98,9 @@ static struct shared_object *new_shared(enum object_kind kind, const struct cJSO
 	size_t room = room_decoded(kind);
 	bool is_new = is_proposal && !is_stored(tree);
 	size_t apart_size = is_proposal ? text->used + 1 + (is_new ? room_grown(kind) : 0) : 0;
-	char *apart = is_proposal ? malloc(apart_size) : NULL, *json;
-	struct shared_object *made = NULL;
 
 	room += (is_proposal ? STAMP_BYTES : 0) + (is_new ? room_bound(kind) : 0);
-	if (!is_proposal || apart)
-		made = malloc(sizeof(*made) + room + (apart ? 0 : text->used + 1));
-	if (!made) {
-		free(apart);
-		return NULL;
-	}
-	memset(made, 0, sizeof(*made) + room);
-	json = apart ? apart : made->bytes + room;
-	memcpy(json, text->bytes, text->used);
-	json[text->used] = '\0';
-	made->apart = apart;
-	made->apart_size = (uint32_t) apart_size;
-	made->proposed_length = (uint32_t) text->used;
-	made->object.kind = kind;
-	made->object.json = json;
-	made->object.json_length = text->used;
-	made->object.metadata = printed->metadata;
-	made->object.spec = printed->spec;
-	arena_init_with(&made->arena, made->bytes, room);
-	atomic_init(&made->references, 1);
-	return made;
+	return shared_new(kind, room, printed, apart_size);
 }
 
 static int decode(const struct kind_row *row, const struct cJSON *tree,
@@ -224,7 +142,7 @@ static int build(const struct kind_row *row, const struct cJSON *tree,
 		return failed(reterr, -ENOMEM, "cannot make an object");
 	r = decode(row, tree, made, reterr);
 	if (r < 0) {
-		(void) free_shared(made);
+		(void) object_unref(&made->object);
 		return r;
 	}
 	*ret = &made->object;
@@ -350,18 +268,6 @@ static void note_stamp(struct shared_object *shared, const struct object_stamp *
 		row->note_protection(object, stamp->has_finalizer);
 }
 
-/* With another metadata than before, and nothing else changed. */
-static void note_stamped(const struct object *from, struct printed *printed)
-{
-	uint32_t grown = (uint32_t) (printed->text.used - from->json_length);
-
-	printed->metadata = from->metadata;
-	printed->metadata.length += grown;
-	printed->spec = from->spec;
-	if (from->spec.at > from->metadata.at)
-		printed->spec.at += grown;
-}
-
 int object_text_room(const struct object *object, size_t length)
 {
 	size_t size = 1 + (length > object->json_length ? length : object->json_length);
@@ -412,7 +318,7 @@ static int put_stamped(struct shared_object *shared, const struct printed *print
 	if (object_text_room(object, printed->text.used) < 0)
 		return failed(reterr, -ENOMEM, "cannot keep an object");
 	object_put_text(object, printed);
-	shared->is_handed_over = shared->is_creatable = false;
+	shared->is_handed_over = shared->is_creatable = shared->keeps_names = false;
 	json_free(object->tree);
 	object->tree = NULL;
 	note_stamp(shared, stamp);
@@ -420,16 +326,20 @@ static int put_stamped(struct shared_object *shared, const struct printed *print
 					       : 0;
 }
 
-/* Another object with the stamped text, decoded from the tree of a proposal that others hold. */
+/* Another object with the stamped text, which shares what was decoded of a stored one; of a
+ * proposal that others hold it is decoded from the tree. */
 static int build_stamped(const struct object *from, const struct printed *printed,
 			 const struct object_stamp *stamp, const struct object **ret,
 			 struct failure *reterr)
 {
 	int r;
 
-	if (!from->tree)
+	if (derive_may(from))
+		r = derive_from(from, printed, ret, reterr);
+	else if (!from->tree)
 		return object_parse_own(printed->text.bytes, printed->text.used, ret, reterr);
-	r = build(kind_row(from->kind), from->tree, printed, true, ret, reterr);
+	else
+		r = build(kind_row(from->kind), from->tree, printed, true, ret, reterr);
 	if (r == 0)
 		note_stamp(shared(*ret), stamp);
 	return r;
@@ -448,7 +358,7 @@ int object_stamped(const struct object *from, struct object_stamp *stamp, const 
 	printed_init(&printed);
 	stamp->finalizer = kind_row(from->kind)->protection_finalizer;
 	stamp_print(&printed.text, from, stamp);
-	note_stamped(from, &printed);
+	printed_note_metadata(&printed, from);
 	r = check_text(&printed.text, reterr);
 	if (r == 0 && !becomes)
 		r = build_stamped(from, &printed, stamp, ret, reterr);

@@ -37,6 +37,17 @@ void printed_object(struct printed *printed, const struct cJSON *tree)
 	json_print_members(&printed->text, tree, note_member, printed);
 }
 
+void printed_note_metadata(struct printed *printed, const struct object *from)
+{
+	uint32_t grown = (uint32_t) (printed->text.used - from->json_length);
+
+	printed->metadata = from->metadata;
+	printed->metadata.length += grown;
+	printed->spec = from->spec;
+	if (from->spec.at > from->metadata.at)
+		printed->spec.at += grown;
+}
+
 int printed_parse(struct printed *printed, struct cJSON **ret, struct failure *reterr)
 {
 	const struct json_limits limits = { .bytes = OBJECT_BYTES_MAX,

@@ -26,5 +26,8 @@ void printed_object(struct printed *printed, const struct cJSON *tree);
 /* The tree of a text that printed_object() made before. Return: as json_parse(). */
 int printed_parse(struct printed *printed, struct cJSON **ret, struct failure *reterr);
 
+/* In a text of @from with another metadata than before, and nothing else changed. */
+void printed_note_metadata(struct printed *printed, const struct object *from);
+
 /* In a text that was printed without noting them. */
 void object_find_members(struct object *object);

@@ -5,6 +5,7 @@
 #include "source/manifest_mark.h"
 
 #include "base/cleanup.h"
+#include "object/derive.h"
 #include "object/json/json.h"
 #include "object/object_text.h"
 #include "object/kind.h"
@@ -242,16 +243,8 @@ int manifest_object_update(const struct object *document, const struct object *s
 	return object_edit(document, edit_update, &make, ret, reterr);
 }
 
-static int edit_gone(struct cJSON *tree, void *userdata)
-{
-	struct cJSON *metadata = json_ensure_object(tree, "metadata");
-
-	return json_set_string(json_ensure_object(metadata, "annotations"),
-			       ANNOTATION_MANIFEST_STATE, "gone");
-}
-
 int manifest_object_gone(const struct object *stored, const struct object **ret,
 			 struct failure *reterr)
 {
-	return object_edit_checked(stored, edit_gone, NULL, ret, reterr);
+	return object_annotated(stored, ANNOTATION_MANIFEST_STATE, "gone", ret, reterr);
 }

@@ -313,6 +313,17 @@ void claim_note_protection(struct object *object, bool is_protected)
 	claim->has_protection_finalizer = is_protected;
 }
 
+void claim_derive(const struct object *from, struct arena *arena, struct object *object)
+{
+	struct persistent_volume_claim *claim = arena_array(arena, 1, sizeof(*claim));
+
+	if (!claim)
+		return;
+	*claim = *from->claim;
+	claim->object = object;
+	object->claim = claim;
+}
+
 static void decode_binding(const struct cJSON *tree, struct arena *arena,
 			   struct persistent_volume_claim *claim)
 {

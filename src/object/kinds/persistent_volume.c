@@ -387,6 +387,17 @@ void persistent_volume_note_protection(struct object *object, bool is_protected)
 	volume->has_protection_finalizer = is_protected;
 }
 
+void persistent_volume_derive(const struct object *from, struct arena *arena, struct object *object)
+{
+	struct persistent_volume *volume = arena_array(arena, 1, sizeof(*volume));
+
+	if (!volume)
+		return;
+	*volume = *from->persistent_volume;
+	volume->object = object;
+	object->persistent_volume = volume;
+}
+
 static void decode_provisioning(const struct cJSON *tree, struct arena *arena,
 				struct persistent_volume *volume)
 {

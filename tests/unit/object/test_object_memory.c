@@ -6,6 +6,7 @@
  * is a public function that this program defines as well.
  */
 #include "object/admit.h"
+#include "object/derive.h"
 #include "object/edit_new.h"
 #include "object/json/json.h"
 #include "object/kinds/persistent_volume.h"
@@ -301,6 +302,35 @@ static void test_editing_a_new_object(void **state)
 	assert_true(failures > 10);
 }
 
+static const struct object *claim; /* the same, and stored */
+
+static bool derive(void)
+{
+	const struct admission admission = { .verb = ADMIT_DELETE, .old = claim, .now_usec = 1 };
+	const struct object *marked = NULL, *deleted = NULL;
+	int r = object_annotated(claim, "by", "test", &marked, NULL);
+
+	if (r == 0)
+		r = object_admit(&admission, &deleted, NULL);
+	assert_true(r == 0 || r == -ENOMEM);
+	if (r == 0)
+		assert_true(deleted->meta.deletes && marked->claim->object == marked);
+	(void) object_unref(marked);
+	(void) object_unref(deleted);
+	return r == 0;
+}
+
+static void test_deriving(void **state)
+{
+	static const char text[] = "{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolumeClaim\","
+				   "\"metadata\":{\"name\":\"c\",\"uid\":\"u\","
+				   "\"resourceVersion\":\"1\",\"finalizers\":[\"f\"]},\"spec\":{}}";
+
+	assert_int_equal(object_parse_own(text, strlen(text), &claim, NULL), 0);
+	assert_true(with_every_failure(derive) >= 4);
+	claim = object_unref(claim);
+}
+
 static void test_editing(void **state)
 {
 	assert_true(with_every_failure(edit) > 50);
@@ -348,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_reading_json),
 		cmocka_unit_test(test_editing),
 		cmocka_unit_test(test_editing_a_new_object),
+		cmocka_unit_test(test_deriving),
 		cmocka_unit_test(test_admission),
 		cmocka_unit_test(test_printing),
 		cmocka_unit_test(test_tables),

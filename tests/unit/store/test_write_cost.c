@@ -3,9 +3,11 @@
  * test_write_cost - how many texts are parsed for a write, whatever the machine does besides
  *
  * Parsing is what a write costs most. An update that changes status, metadata or spec alone has one
- * parse, of the version that it edits; what it compares beyond that is compared as texts.
+ * parse, of the version that it edits, or none by derive.h; what it compares beyond that is
+ * compared as texts.
  */
 #include "base/cleanup.h"
+#include "object/derive.h"
 #include "object/json/json.h"
 #include "tests/unit/store/store_world.h"
 
@@ -120,10 +122,35 @@ static void test_an_edit_of_nothing(void **state)
 	assert_int_equal(stored(world)->meta.resource_version, version);
 }
 
+/* A mark, and a deletion that a finalizer holds back. */
+static void test_metadata_alone(void **state)
+{
+	const struct store_key key = { KIND_PERSISTENT_VOLUME, "", "pv" };
+	struct store_world *world = *state;
+	const struct object *proposal = object_of(volume), *marked;
+	struct answer answer = { 0 };
+
+	assert_int_equal(world_create(world, proposal), 0);
+	(void) object_unref(proposal);
+	parses = 0;
+	assert_int_equal(object_annotated(stored(world), "example.com/a", "b", &marked, NULL), 0);
+	assert_int_equal(store_update(world->store, marked, NULL, answer_take, &answer), 0);
+	(void) object_unref(marked);
+	assert_int_equal(answer_wait(world, &answer), 0);
+	answer = (struct answer){ 0 };
+	assert_int_equal(store_delete(world->store, &key, NULL, answer_take, &answer), 0);
+	assert_int_equal(answer_wait(world, &answer), 0);
+	assert_int_equal(parses, 0);
+	assert_true(stored(world)->meta.deletes);
+	assert_non_null(strstr(stored(world)->json, "\"example.com/a\":\"b\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_parses, store_world_setup,
+						store_world_teardown),
+		cmocka_unit_test_setup_teardown(test_metadata_alone, store_world_setup,
 						store_world_teardown),
 		cmocka_unit_test_setup_teardown(test_an_edit_of_nothing, store_world_setup,
 						store_world_teardown),
