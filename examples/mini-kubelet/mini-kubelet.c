@@ -189,11 +189,25 @@ static pid_t read_pid(const char *id)
 	return pid;
 }
 
-/* Until the container is our child, its parent is a process of crun that outlives "crun create". */
+/* Until the container is our child, its parent is a process of crun that outlives "crun create".
+ * That is waited for, also when it ended before it was looked for. */
+static bool wait_for_parent(pid_t container)
+{
+	const int unreaped = WEXITED | WNOHANG | WNOWAIT;
+	siginfo_t ended = { 0 };
+
+	while (waitid(P_PID, (id_t) container, NULL, unreaped) < 0)
+		if (wait(NULL) < 0)
+			return false;
+	while (waitid(P_ALL, 0, &ended, unreaped) == 0 && ended.si_pid > 0 &&
+	       ended.si_pid != container)
+		(void) waitpid(ended.si_pid, NULL, 0);
+	return true;
+}
+
 static bool create(const struct pod *pod, const struct container *container,
 		   struct podvol_object *object)
 {
-	const int unreaped = WEXITED | WNOHANG | WNOWAIT;
 	struct podvol_object *plan = NULL;
 	struct podvol_reply reply = { 0 };
 	bool done = podvol_container_mounts_as(podvol, pod->name, container->id + 37, "oci",
@@ -201,9 +215,9 @@ static bool create(const struct pod *pod, const struct container *container,
 		    podvol_object_parse(reply.body, reply.length, &plan) == 0 &&
 		    write_config(pod, container, object, plan) &&
 		    CRUN(stderr, "create", "--bundle", bundle(container->id, ""), "--pid-file",
-			 bundle(container->id, "/pid"), container->id);
-	while (done && waitid(P_PID, (id_t) read_pid(container->id), NULL, unreaped) < 0)
-		done = wait(NULL) > 0;
+			 bundle(container->id, "/pid"), container->id) &&
+		    wait_for_parent(read_pid(container->id));
+
 	podvol_object_free(plan);
 	podvol_reply_done(&reply);
 	return done;

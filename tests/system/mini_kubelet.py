@@ -11,7 +11,7 @@ from node import Skip
 PROGRAM = os.path.join(node.BUILD, "examples/mini-kubelet/mini-kubelet")
 HOOK = os.path.join(node.BUILD, "podvol-oci-hook")
 BUSYBOX = "/bin/busybox"
-# A crun whose process that detaches a container, and is its parent, stays for half a second.
+# A crun whose process that detaches a container, and is its parent, ends half a second after crun, or before it.
 SLOW_CRUN = """#!/usr/bin/python3
 import ctypes, os, subprocess, sys, time
 words = ["{crun}", *sys.argv[1:]]
@@ -25,7 +25,10 @@ if os.fork() == 0:
     time.sleep(0.5)
     os._exit(0)
 os.close(writer)
-sys.exit((os.read(reader, 1) or b"1")[0])
+code = (os.read(reader, 1) or b"1")[0]
+if {ends_first}:
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+sys.exit(code)
 """
 
 
@@ -46,13 +49,13 @@ class Kubelet:
         shutil.copy(BUSYBOX, os.path.join(self.images, "busybox/bin"))
         subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
 
-    def slow_crun(self):
+    def slow_crun(self, ends_first):
         """A directory to look for programs in, before others."""
-        directory = os.path.join(self.node.top, "slow")
+        directory = os.path.join(self.node.top, f"slow-{ends_first}")
         os.mkdir(directory)
         path = os.path.join(directory, "crun")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(SLOW_CRUN.format(crun=shutil.which("crun")))
+            file.write(SLOW_CRUN.format(crun=shutil.which("crun"), ends_first=ends_first))
         os.chmod(path, 0o755)
         return directory
 
