@@ -42,6 +42,7 @@ struct fault_check;
 struct known {
 	uint64_t id;                     /* of the file system; 0: not yet looked at */
 	uint64_t device;                 /* of its mount, as the set-up found it; 0 unknown */
+	uint64_t mount_id;               /* of the pod that it was marked for; 0 unknown */
 	struct file_system_fault *fault; /* NULL: nothing is wrong with it */
 	bool has_device, is_reported;    /* as in that, whatever is wrong */
 	bool has_writer;                 /* a mount that is to be writable was looked at */
@@ -429,27 +430,31 @@ static bool take_healthy(const struct volume_faults *faults, struct known *known
 	return true;
 }
 
-/* No other pod had it mounted when this one's set-up ended. */
-static bool is_mounted_once(const struct volume_faults *faults, const char *unique_name)
+/* Has this set-up made the volume's only mount, another one than it was marked for? */
+static bool is_mounted_again(const struct volume_faults *faults, const struct known *known,
+			     const struct actual_pod *pod)
 {
 	const struct actual_volume *volume =
-		actual_find(faults->with.reporter->tables->actual, unique_name);
-	const struct actual_pod *pod;
+		actual_find(faults->with.reporter->tables->actual, known->unique_name);
 	unsigned int count = 0;
 
+	if (pod && pod->mount_id > 0 && pod->mount_id == known->mount_id)
+		return false;
 	for (pod = volume ? volume->pods : NULL; pod; pod = pod->hh.next)
 		count += pod->state == MOUNT_DONE;
 	return count == 1;
 }
 
 /* Others unmounted it, perhaps with its file system, and the mark on that is gone with it. */
-static void check_again(struct volume_faults *faults, struct known *known)
+static void check_again(struct volume_faults *faults, struct known *known,
+			const struct actual_pod *pod)
 {
 	if (known->check)
 		known->check->known = NULL;
 	known->check = NULL;
 	known->id = 0;
 	known->is_watched = false;
+	known->mount_id = pod ? pod->mount_id : 0;
 	begin_check(faults, known, false);
 }
 
@@ -464,14 +469,15 @@ static void check_once(struct volume_faults *faults, const char *unique_name,
 
 	if (known && faults->healthy == known)
 		faults->healthy = NULL;
-	if (known && is_mounted_once(faults, unique_name))
-		check_again(faults, known);
+	if (known && is_mounted_again(faults, known, pod))
+		check_again(faults, known, pod);
 	if (known || !pod || !claim)
 		return;
 	known = add(faults, unique_name);
 	if (!known)
 		return;
 	known->device = of->device;
+	known->mount_id = pod->mount_id;
 	if (has_condition(claim) || !take_healthy(faults, known, of, !pod->read_only))
 		begin_check(faults, known, false);
 	else if (needs_periodic(known))
