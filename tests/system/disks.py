@@ -55,6 +55,25 @@ def frozen(directory):
         os.close(fd)
 
 
+class Device:
+    """A loop device with a file system of its own."""
+
+    def __init__(self, n, name="image"):
+        self.image = os.path.join(n.top, name)
+        subprocess.run(["truncate", "-s", "16M", self.image], check=True)
+        done = subprocess.run(["losetup", "--find", "--show", self.image], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise node.Skip(f"no loop devices here: {done.stderr.strip()}")
+        self.path = done.stdout.strip()
+        subprocess.run(["mkfs.ext4", "-q", self.path], check=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        subprocess.run(["losetup", "-d", self.path], check=True)
+
+
 class BreakingDisk:
     """An ext4 on a loop device, which becomes read-only when the kernel finds an error, as disks do."""
 
