@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/btrfs.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -42,13 +43,12 @@ struct file_system_identity file_system_identify(int directory_fd, uint64_t devi
 	};
 }
 
-/* "/sys/dev/block/7:0" leads to "../../devices/virtual/block/loop0", and so ext4 calls it. */
-static int open_ext4_counter(dev_t device)
+/* "/sys/dev/block/7:0" leads to "../../devices/virtual/block/loop0". */
+int block_device_name(dev_t device, char ret[NAME_MAX + 1])
 {
-	char path[80], target[512];
+	char path[80], target[PATH_MAX];
 	const char *name;
 	ssize_t length;
-	int fd;
 
 	(void) snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(device), minor(device));
 	length = readlink(path, target, sizeof(target) - 1);
@@ -56,9 +56,20 @@ static int open_ext4_counter(dev_t device)
 		return -errno;
 	target[length] = '\0';
 	name = strrchr(target, '/');
-	if (!name || strlen(name) > 32)
+	if (!name || strlen(name + 1) > NAME_MAX)
 		return -EBADMSG;
-	(void) snprintf(path, sizeof(path), "/sys/fs/ext4/%s/errors_count", name + 1);
+	(void) snprintf(ret, NAME_MAX + 1, "%s", name + 1);
+	return 0;
+}
+
+static int open_ext4_counter(dev_t device)
+{
+	char name[NAME_MAX + 1], path[NAME_MAX + 64];
+	int r = block_device_name(device, name), fd;
+
+	if (r < 0)
+		return r;
+	(void) snprintf(path, sizeof(path), "/sys/fs/ext4/%s/errors_count", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

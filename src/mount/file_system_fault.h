@@ -7,8 +7,10 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { FILE_SYSTEM_FAULT_BYTES = 160 };
 
@@ -43,3 +45,6 @@ struct file_system_identity file_system_identify(int directory_fd, uint64_t devi
 
 /* statfs(2)'s and fanotify's f_fsid as one number. */
 uint64_t file_system_id(const int fsid[2]);
+
+/* The kernel's name of a block device: "loop7". Return: 0; negative errno. [worker] */
+int block_device_name(dev_t device, char ret[NAME_MAX + 1]);

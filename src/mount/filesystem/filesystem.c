@@ -10,6 +10,7 @@
 #include "mount/bind/bind_staged.h"
 #include "mount/bind/fallback.h"
 #include "mount/bind/options.h"
+#include "mount/file_system_fault.h"
 #include "mount/path/safe_path.h"
 
 #include "base/cleanup.h"
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { LOG_LINE_BYTES = 512 };
@@ -228,23 +228,6 @@ int mount_filesystem(const char *type, const char *source, const char *options, 
 	return result;
 }
 
-/* As the kernel calls it: "loop7". Return: 0; -errno. */
-static int name_of_disk(dev_t number, char ret[NAME_MAX + 1])
-{
-	char path[64], target[PATH_MAX];
-	const char *name;
-	ssize_t length;
-
-	(void) snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(number), minor(number));
-	length = readlink(path, target, sizeof(target) - 1);
-	if (length < 0)
-		return -errno;
-	target[length] = '\0';
-	name = strrchr(target, '/');
-	(void) snprintf(ret, NAME_MAX + 1, "%.*s", NAME_MAX, name ? name + 1 : target);
-	return 0;
-}
-
 static bool has_disk(int btrfs_fd, const char *id, const char *disk)
 {
 	char path[2 * NAME_MAX + 16];
@@ -259,7 +242,8 @@ bool btrfs_has_devices(dev_t one, dev_t other)
 	char one_name[NAME_MAX + 1], other_name[NAME_MAX + 1];
 	const struct dirent *entry;
 
-	if (!file_systems || name_of_disk(one, one_name) < 0 || name_of_disk(other, other_name) < 0)
+	if (!file_systems || block_device_name(one, one_name) < 0 ||
+	    block_device_name(other, other_name) < 0)
 		return false;
 	while (directory_next(file_systems, &entry) > 0)
 		if (has_disk(dirfd(file_systems), entry->d_name, one_name))
