@@ -256,6 +256,10 @@ static void test_btrfs_of_two_devices(void **state)
 	struct fixture fixture;
 	struct test_loop second, other;
 
+	if (access("/sys/fs/btrfs", F_OK) < 0 || access("/usr/sbin/mkfs.btrfs", X_OK) < 0) {
+		print_message("no btrfs here\n");
+		skip();
+	}
 	begin(&fixture);
 	test_loop_detach(&fixture.loop);
 	test_loop_attach(&fixture.loop, "first", 128);
@@ -263,10 +267,6 @@ static void test_btrfs_of_two_devices(void **state)
 	test_loop_attach(&other, "other", 128);
 	fixture.volume.pv.local_path = fixture.loop.path;
 	fixture.volume.pv.fs_type = "btrfs";
-	if (access("/sys/fs/btrfs", F_OK) < 0 || access("/usr/sbin/mkfs.btrfs", X_OK) < 0) {
-		print_message("no btrfs here\n");
-		skip();
-	}
 	loop_image_run((const char *const[]){ "/usr/sbin/mkfs.btrfs", "-q", fixture.loop.path,
 					      second.path, NULL });
 	loop_image_run((const char *const[]){ "/usr/sbin/mkfs.btrfs", "-q", other.path, NULL });

@@ -10,21 +10,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "operation/attempt.h"
+#include "tests/unit/operation/attempt_world.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <systemd/sd-event.h>
 
 enum { LONG_USEC = 2000 };
-
-struct world {
-	sd_event *event;
-	struct worker_return *to_loop;
-	struct attempt attempt;
-	struct stage_report report;
-	bool ended;
-};
 
 static int run_next(void *data, struct stage_report *report)
 {
@@ -56,46 +46,11 @@ static const struct stage slow = { .name = "slow", .place = STAGE_WORKER, .run =
 static const struct stage failing = { .name = "failing", .place = STAGE_WORKER, .run = run_fail };
 static const struct stage call = { .name = "call", .place = STAGE_LOOP, .start = start_fail };
 
-static void on_ended(struct attempt *attempt)
-{
-	((struct world *) ((char *) attempt - offsetof(struct world, attempt)))->ended = true;
-}
-
-static int set_up(void **state)
-{
-	static const struct worker_limits one = { .threads = 1,
-						  .threads_max = 1,
-						  .set_aside_usec = USEC_PER_SEC };
-	struct world *world = calloc(1, sizeof(*world));
-	struct attempt_pools *pools = &world->attempt.pools;
-
-	assert_non_null(world);
-	assert_true(sd_event_new(&world->event) >= 0);
-	assert_int_equal(worker_return_new(world->event, 0, &world->to_loop), 0);
-	assert_int_equal(worker_pool_new("test-worker", world->to_loop, &one, &pools->workers), 0);
-	world->attempt.ended = on_ended;
-	world->attempt.report = &world->report;
-	*state = world;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *world = *state;
-
-	(void) worker_pool_free(world->attempt.pools.workers);
-	(void) worker_return_free(world->to_loop);
-	sd_event_unref(world->event);
-	free(world);
-	return 0;
-}
-
-static const struct stage_time *run(struct world *world, const struct stage *stages, size_t count)
+static const struct stage_time *run(struct attempt_world *world, const struct stage *stages,
+				    size_t count)
 {
 	world->attempt.list = (struct stage_list){ .stages = stages, .count = count };
-	assert_true(attempt_start(&world->attempt));
-	while (!world->ended)
-		assert_true(sd_event_run(world->event, 100 * USEC_PER_SEC) > 0);
+	attempt_world_run(world);
 	return world->attempt.times;
 }
 
@@ -105,7 +60,7 @@ static void stages_are_timed(void **state)
 	uint64_t before_usec = monotonic_usec();
 	const struct stage_time *times = run(*state, stages, ARRAY_SIZE(stages));
 
-	assert_int_equal(attempt_times(&((struct world *) *state)->attempt), 4);
+	assert_int_equal(attempt_times(&((struct attempt_world *) *state)->attempt), 4);
 	assert_true(times[0].began_usec >= before_usec);
 	for (size_t i = 0; i < 4; i++) {
 		assert_string_equal(times[i].name, stages[i].name);
@@ -120,7 +75,7 @@ static void stages_are_timed(void **state)
 static void a_call_that_does_not_begin_is_timed(void **state)
 {
 	const struct stage stages[] = { slow, call };
-	struct world *world = *state;
+	struct attempt_world *world = *state;
 	const struct stage_time *times = run(world, stages, ARRAY_SIZE(stages));
 
 	assert_int_equal(attempt_times(&world->attempt), 2);
@@ -133,7 +88,7 @@ static void a_call_that_does_not_begin_is_timed(void **state)
 static void the_first_ones_are_kept(void **state)
 {
 	struct stage stages[STAGE_TIMES_KEPT + 2];
-	struct world *world = *state;
+	struct attempt_world *world = *state;
 	const struct stage_time *times;
 
 	for (size_t i = 0; i < ARRAY_SIZE(stages); i++)
@@ -146,7 +101,7 @@ static void the_first_ones_are_kept(void **state)
 	assert_string_equal(times[STAGE_TIMES_KEPT - 1].name, "quick");
 }
 
-#define WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WORLD(test) cmocka_unit_test_setup_teardown(test, attempt_world_begin, attempt_world_end)
 
 int main(void)
 {
