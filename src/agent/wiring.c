@@ -71,6 +71,13 @@ static void pod_changed(void *userdata, const char *pod_uid)
 	agent_pod_changed(userdata, pod_uid);
 }
 
+static void mount_lost(void *userdata, const char *unique_name)
+{
+	const struct agent *agent = userdata;
+
+	volume_faults_lost(agent->mounts.faults, unique_name);
+}
+
 int agent_open_drift(struct agent *agent, struct failure *reterr)
 {
 	const struct drift_options options = {
@@ -86,6 +93,7 @@ int agent_open_drift(struct agent *agent, struct failure *reterr)
 		.workers = &agent->pools.workers,
 		.record = agent_record_event,
 		.changed = pod_changed,
+		.lost = mount_lost,
 		.checked = request_turn,
 		.userdata = agent,
 	};

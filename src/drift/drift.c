@@ -167,6 +167,7 @@ void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind 
 		return;
 	drift_begin(drift, mount, kind, culprit);
 	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
+	drift->options.lost(drift->options.userdata, mount->unique_name);
 }
 
 void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mount_entry *other,

@@ -40,6 +40,8 @@ struct drift_options {
 		       const char *reason, const char *text);
 	/* A volume of the pod is not mounted as it was. */
 	void (*changed)(void *userdata, const char *pod_uid);
+	/* A mount of the volume is gone; after the actual table followed it. */
+	void (*lost)(void *userdata, const char *unique_name);
 	/* The first look is over: steps that waited for it may begin. */
 	void (*checked)(void *userdata);
 	void *userdata;

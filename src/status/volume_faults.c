@@ -42,7 +42,6 @@ struct fault_check;
 struct known {
 	uint64_t id;                     /* of the file system; 0: not yet looked at */
 	uint64_t device;                 /* of its mount, as the set-up found it; 0 unknown */
-	uint64_t mount_id;               /* of the pod that it was marked for; 0 unknown */
 	struct file_system_fault *fault; /* NULL: nothing is wrong with it */
 	bool has_device, is_reported;    /* as in that, whatever is wrong */
 	bool has_writer;                 /* a mount that is to be writable was looked at */
@@ -430,34 +429,6 @@ static bool take_healthy(const struct volume_faults *faults, struct known *known
 	return true;
 }
 
-/* Has this set-up made the volume's only mount, another one than it was marked for? */
-static bool is_mounted_again(const struct volume_faults *faults, const struct known *known,
-			     const struct actual_pod *pod)
-{
-	const struct actual_volume *volume =
-		actual_find(faults->with.reporter->tables->actual, known->unique_name);
-	unsigned int count = 0;
-
-	if (pod && pod->mount_id > 0 && pod->mount_id == known->mount_id)
-		return false;
-	for (pod = volume ? volume->pods : NULL; pod; pod = pod->hh.next)
-		count += pod->state == MOUNT_DONE;
-	return count == 1;
-}
-
-/* Others unmounted it, perhaps with its file system, and the mark on that is gone with it. */
-static void check_again(struct volume_faults *faults, struct known *known,
-			const struct actual_pod *pod)
-{
-	if (known->check)
-		known->check->known = NULL;
-	known->check = NULL;
-	known->id = 0;
-	known->is_watched = false;
-	known->mount_id = pod ? pod->mount_id : 0;
-	begin_check(faults, known, false);
-}
-
 /* @of: id 0 it is not known of which file system it is */
 static void check_once(struct volume_faults *faults, const char *unique_name,
 		       const struct file_system_identity *of)
@@ -469,15 +440,12 @@ static void check_once(struct volume_faults *faults, const char *unique_name,
 
 	if (known && faults->healthy == known)
 		faults->healthy = NULL;
-	if (known && is_mounted_again(faults, known, pod))
-		check_again(faults, known, pod);
 	if (known || !pod || !claim)
 		return;
 	known = add(faults, unique_name);
 	if (!known)
 		return;
 	known->device = of->device;
-	known->mount_id = pod->mount_id;
 	if (has_condition(claim) || !take_healthy(faults, known, of, !pod->read_only))
 		begin_check(faults, known, false);
 	else if (needs_periodic(known))
@@ -488,16 +456,20 @@ void volume_faults_step_ended(void *userdata, const struct operation_ended *ende
 {
 	const struct step_result *result = &ended->result;
 	struct volume_faults *faults = userdata;
-	struct known *known;
 
 	if (!faults || result->error < 0)
 		return;
-	if (result->kind == STEP_PUBLISH) {
+	if (result->kind == STEP_PUBLISH)
 		check_once(faults, result->unique_name, &ended->report->file_system);
-		return;
-	}
-	known = find(faults, result->unique_name);
-	if (known && !mount_of(faults, result->unique_name))
+	else
+		volume_faults_lost(faults, result->unique_name);
+}
+
+void volume_faults_lost(struct volume_faults *faults, const char *unique_name)
+{
+	struct known *known = faults ? find(faults, unique_name) : NULL;
+
+	if (known && !mount_of(faults, unique_name))
 		known_free(faults, known);
 }
 

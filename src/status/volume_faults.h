@@ -35,6 +35,9 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults);
 /* A hook of an observer of steps: @faults is a struct volume_faults. A step ended; after the actual
  * table followed it. */
 void volume_faults_step_ended(void *faults, const struct operation_ended *ended);
+/* A mount went, which others may have unmounted with its file system: with the volume's last one
+ * what is known is forgotten, and found out again when it is mounted again. */
+void volume_faults_lost(struct volume_faults *faults, const char *unique_name);
 /* All objects are there: what is mounted since before the start is looked at, too. */
 void volume_faults_check_all(struct volume_faults *faults);
 /* A view asks: looks again, in the background. */
