@@ -14,9 +14,7 @@ int array_grow(void *items, size_t item_bytes, size_t count, size_t *room, size_
 	size_t more = *room ? 2 * *room : first;
 	void *grown;
 
-	assert(item_bytes > 0 && count <= *room && first > 0);
-	if (count < *room)
-		return 0;
+	assert(item_bytes > 0 && count == *room && first > 0);
 	memcpy(&grown, items, sizeof(grown)); /* a pointer to another type than this */
 	grown = reallocarray(grown, more, item_bytes);
 	if (!grown)

@@ -283,8 +283,6 @@ static int summarize(const struct volume_row *row, void *userdata)
 	enum grade grade = GRADE_PENDING;
 	struct operation_view view;
 
-	if (!row->want_pod)
-		return 0;
 	if (row->have_pod && row->have_pod->state == MOUNT_DONE) {
 		summarize_mounted(row, summary);
 		return 0;
@@ -321,7 +319,7 @@ const char *volume_rows_word(const struct volume_tables *tables, const struct vo
 	struct summary summary = { .tables = tables, .faults = faults, .why = why };
 
 	assert(tables && pod_uid);
-	(void) volume_rows_of_pod(tables, pod_uid, summarize, &summary);
+	(void) visit_wanted_of_pod(tables, pod_uid, summarize, &summary);
 	summarize_errors(desired_errors(tables->desired, pod_uid), &summary);
 	return grade_words[summary.grade];
 }
