@@ -318,12 +318,16 @@ static dev_t number_of(const struct mount_entry *entry)
 	return S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
-/* The node may have gone; of an image its path is recorded; btrfs shows any of its devices. */
+/* The node may have gone; of an image its path is recorded; btrfs shows any of its devices. Nothing
+ * is where none is recorded: a mount may have no source, either. */
 static bool is_origin(const struct mount_entry *entry, const char *device)
 {
-	dev_t number = device[0] ? number_of(entry) : 0;
 	struct stat st;
+	dev_t number;
 
+	if (device[0] == '\0')
+		return false;
+	number = number_of(entry);
 	if (strcmp(entry->source, device) == 0 ||
 	    (number != 0 && loop_device_has_image(entry->source, number, device)))
 		return true;

@@ -161,6 +161,22 @@ static void test_staged_with_another_device(void **state)
 	end(&fixture);
 }
 
+/* What is known of no device is the origin of nothing, a mount without a source included. */
+static void test_mount_without_a_source(void **state)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	assert_int_equal(stage_device(&fixture), STAGE_NEXT);
+	assert_int_equal(unstage_device(&fixture), STAGE_NEXT);
+	assert_int_equal(mkdir(sandbox_path(STAGING), 0750), 0);
+	assert_return_code(mount("", sandbox_path(STAGING), "tmpfs", 0, NULL), errno);
+	fixture.volume.device_path[0] = '\0';
+	assert_int_equal(unstage_device(&fixture), -ENOTEMPTY);
+	assert_return_code(umount2(sandbox_path(STAGING), 0), errno);
+	end(&fixture);
+}
+
 /* case 51 */
 static void test_other_file_system_that_does_not_mount(void **state)
 {
@@ -299,6 +315,7 @@ int main(void)
 		SANDBOX_TEST(test_unformatted_and_read_only),
 		SANDBOX_TEST(test_staged_already),
 		SANDBOX_TEST(test_staged_with_another_device),
+		SANDBOX_TEST(test_mount_without_a_source),
 		SANDBOX_TEST(test_other_file_system_that_does_not_mount),
 		SANDBOX_TEST(test_read_only_of_a_formatted_device),
 		SANDBOX_TEST(test_paths_outside_the_staging_base),
