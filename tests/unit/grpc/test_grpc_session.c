@@ -459,9 +459,13 @@ static void test_memory_of_one_that_waits(void **state)
 		drain(sessions[i]);
 	}
 	after = mallinfo2().uordblks;
-	assert_in_range((after - before) / CALLS, 0, BYTES);
 	for (size_t i = 0; i < CALLS; i++)
 		(void) grpc_session_free(sessions[i]);
+	if (after == before) { /* libc's malloc is not what they took it from */
+		print_message("an address sanitizer has memory of its own\n");
+		skip();
+	}
+	assert_in_range((after - before) / CALLS, BYTES / 2, BYTES);
 }
 
 static void test_timeouts(void **state)
