@@ -10,6 +10,7 @@
 
 #include "agent/observers.h"
 #include "base/cleanup.h"
+#include "base/heap_trim.h"
 #include "status/status.h"
 
 #include <assert.h>
@@ -29,5 +30,6 @@ void agent_on_ended(void *userdata, const struct operation_ended *ended)
 	observers_ended(agent, ended);
 	observers_changed(agent, &(struct volume_change){ ended->result.unique_name,
 							  ended->result.pod_uid, name });
+	heap_trim_note(agent->own.heap_trim, 1);
 	agent_request_turn(agent);
 }

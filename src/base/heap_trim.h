@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-enum { HEAP_TRIM_BURST = 256 }; /* changes */
+enum { HEAP_TRIM_BURST = 256 }; /* changes of objects, and results of steps */
 
 struct heap_trim;
 

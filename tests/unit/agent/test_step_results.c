@@ -12,6 +12,7 @@
 #include "fake_events.h"
 
 #include "base/cleanup.h"
+#include "base/heap_trim.h"
 #include "object/json/json.h"
 
 #include <errno.h>
@@ -19,6 +20,18 @@
 
 #define UNCERTAIN VOLUME ":" POD "=1+set-up "
 #define MOUNTED   VOLUME ":" POD "=2 "
+
+static size_t noted; /* for the trim of the heap */
+
+/* ld --wrap */
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void __wrap_heap_trim_note(struct heap_trim *trim, size_t changes);
+
+void __wrap_heap_trim_note(struct heap_trim *trim, size_t changes)
+{
+	noted += changes;
+}
+// NOLINTEND(bugprone-reserved-identifier)
 
 static void begin(struct agent_world *world)
 {
@@ -159,6 +172,18 @@ static void expect_event(size_t which, const char *reason, const char *about)
 	assert_string_equal(fake_events.list[which].about, about);
 }
 
+/* A driver may take longer for a burst than the heap's quiet moment. */
+static void test_each_result_puts_off_the_trim_of_the_heap(void **state)
+{
+	struct agent_world *world = *state;
+
+	begin(world);
+	noted = 0;
+	end_step(world, STEP_PUBLISH, "volume_mount", -EIO, ERROR_UNCERTAIN);
+	end_step(world, STEP_PUBLISH, "volume_mount", 0, ERROR_FINAL);
+	assert_int_equal(noted, 2);
+}
+
 static void test_failed_set_up_is_an_event_of_the_pod(void **state)
 {
 	static const struct {
@@ -235,6 +260,7 @@ int main(void)
 		WITH_AGENT(test_device_keeps_its_row_when_its_pod_goes),
 		WITH_AGENT(test_set_up_that_finds_a_device_did_nothing),
 		WITH_AGENT(test_each_result_asks_for_a_turn),
+		WITH_AGENT(test_each_result_puts_off_the_trim_of_the_heap),
 		WITH_AGENT(test_failed_set_up_is_an_event_of_the_pod),
 		WITH_AGENT(test_teardown_and_cancellation_are_no_events),
 		WITH_AGENT(test_stages_tell_of_the_pod_or_the_volume),
