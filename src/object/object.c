@@ -430,6 +430,15 @@ int object_parse_own(const char *text, size_t length, const struct object **ret,
 	return build(row, tree, &printed, false, ret, reterr);
 }
 
+bool object_types_fit(struct cJSON *tree, enum object_kind kind)
+{
+	struct violations found;
+
+	violations_init(&found, false);
+	(void) schema_apply(kind_row(kind)->schema, FIELD_ROOT(tree, &found));
+	return found.count == 0;
+}
+
 int object_violations(const struct cJSON *tree, struct violations *ret)
 {
 	cleanup_json struct cJSON *copy = json_copy(tree);

@@ -174,14 +174,16 @@ static int generate_name(struct exchange *exchange, struct cJSON *tree)
 /* ---- status ---- */
 
 /* A client cannot make what only comes about: the claim that it sends as Bound is bound to nothing
- * here. The reporter of a Node is the one who knows its status. Return: 0, or -ENOMEM, and that was
- * replied. */
+ * here. The reporter of a Node is the one who knows its status. As in kube-apiserver, what is
+ * dropped must have its types, and breaks no rule. Return: 0, or -ENOMEM, and that was replied. */
 static int begin_status(struct exchange *exchange, const struct kind_row *row, struct cJSON *tree)
 {
 	int r = 0;
 
 	if (exchange->method != METHOD_POST || !row->has_status || row->kind == KIND_NODE)
 		return 0;
+	if (json_get(tree, "status") && !object_types_fit(tree, row->kind))
+		return 0; /* the proposal is refused for it */
 	json_remove(tree, "status");
 	if (row->initial_phase)
 		r = json_set_string(json_add_object(tree, "status"), "phase", row->initial_phase);

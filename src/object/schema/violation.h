@@ -54,6 +54,9 @@ struct violations {
  */
 int object_violations(const struct cJSON *tree, struct violations *ret);
 
+/* Has each field that is known its type? Those that are null go. True where memory runs out. */
+bool object_types_fit(struct cJSON *tree, enum object_kind kind);
+
 /**
  * object_update_violations - all that an update may not change
  *
