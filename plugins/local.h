@@ -56,8 +56,6 @@ struct local_found {
 int local_look_up(const struct local_source *source, bool device_only, struct local_found *ret,
 		  struct failure *reterr);
 
-struct stage_report;
-
 /* Which device or image is to be staged, links resolved, as the report's device_path: the teardown
  * unmounts nothing else. Return: 0; -ENAMETOOLONG. */
 int local_name_device(const struct local_source *source, const struct local_found *found,

@@ -121,11 +121,13 @@ static int find_device(void *data, struct stage_report *report)
 	if (r != 0)
 		return r;
 	(void) snprintf(mounter->device, sizeof(mounter->device), "%s", report->device_path);
+	report->device_path[0] = '\0';
 	return STAGE_NEXT;
 }
 
-/* Mounted already by podvold means done; foreign, refused. Nothing is stacked. What the table says
- * of the device stays, its path too: what podvold did not stage is not podvold's to unmount. */
+/* Mounted already by podvold means done; foreign, refused. Nothing is stacked. Until it is known
+ * that nothing else is mounted what the table says of the device stays, its path too: by that the
+ * teardown knows what podvold staged. */
 static int prepare_staging(void *data, struct stage_report *report)
 {
 	struct device_mounter *mounter = data;
@@ -143,18 +145,20 @@ static int prepare_staging(void *data, struct stage_report *report)
 	r = fd_facts(mounter->staging_fd, &facts, &report->failure);
 	if (r < 0)
 		return r;
+	if (facts.is_mount_root &&
+	    (mounter->device_number == 0 ||
+	     !local_staged_device_matches(host, &facts, mounter->device_number))) {
+		report->error_class = ERROR_TRANSIENT;
+		return failed_plain(&report->failure, -EBUSY,
+				    "'%s' is mounted already, but not with '%s'",
+				    mounter->staging.path, mounter->source.path);
+	}
+	(void) snprintf(report->device_path, sizeof(report->device_path), "%s", mounter->device);
 	if (!facts.is_mount_root)
 		return STAGE_NEXT;
-	if (mounter->device_number != 0 &&
-	    local_staged_device_matches(host, &facts, mounter->device_number)) {
-		report->mount_id = facts.mount_id;
-		report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
-		return STAGE_LIST_DONE;
-	}
-	report->error_class = ERROR_TRANSIENT;
-	report->device_path[0] = '\0';
-	return failed_plain(&report->failure, -EBUSY, "'%s' is mounted already, but not with '%s'",
-			    mounter->staging.path, mounter->source.path);
+	report->mount_id = facts.mount_id;
+	report->mount_mark = mount_mark(facts.mount_id, facts.device, facts.inode);
+	return STAGE_LIST_DONE;
 }
 
 /* Not knowing it only means that the mount is not watched. */
@@ -305,8 +309,14 @@ struct origin_search {
 	bool shows_device;
 };
 
+/* btrfs has one behind numbers of its own; the source of another type without is any text. */
+static bool has_device(const struct mount_entry *entry)
+{
+	return major(entry->device) != 0 || strcmp(entry->type, "btrfs") == 0;
+}
+
 /* The number of its device; 0: none is known. Only nodes in /dev are looked at: a server behind
- * another's source may hang. btrfs has no number of its device, but a source. */
+ * another's source may hang. */
 static dev_t number_of(const struct mount_entry *entry)
 {
 	struct stat st;
@@ -325,7 +335,7 @@ static bool is_origin(const struct mount_entry *entry, const char *device)
 	struct stat st;
 	dev_t number;
 
-	if (device[0] == '\0')
+	if (device[0] == '\0' || !has_device(entry))
 		return false;
 	number = number_of(entry);
 	if (strcmp(entry->source, device) == 0 ||

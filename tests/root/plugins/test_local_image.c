@@ -194,7 +194,7 @@ static void a_full_disk_beneath_harms_nothing(void **state)
 	assert_return_code(umount(sandbox_path("base")), errno);
 }
 
-/* Where the ledger is gone, the mount table tells. */
+/* The staging path follows from the volume's name. */
 static void it_is_taken_down_without_a_recorded_path(void **state)
 {
 	struct fixture fixture;

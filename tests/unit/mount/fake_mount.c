@@ -33,6 +33,7 @@ void fake_mount_reset(void)
 			     .mode = S_IFDIR | 0755,
 			     .is_mount_root = true },
 		.entry_source = "/dev/none",
+		.entry_type = "ext4",
 		.bound_id = 77,
 	};
 }
@@ -357,7 +358,7 @@ int __wrap_mount_table_walk(struct mount_table *table,
 		.device = fake_mount.staging.device,
 		.root = "/",
 		.mount_point = "/r/plugins/kubernetes.io/local-volume/mounts/pv1",
-		.type = "ext4",
+		.type = fake_mount.entry_type,
 		.source = fake_mount.entry_source,
 		.options = "rw",
 	};

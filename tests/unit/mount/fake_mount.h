@@ -26,12 +26,13 @@ struct fake_mount {
 	bool ready_exists;          /* open_beneath() finds paths that end in "/ready" */
 	const char *references[FAKE_REFERENCES_MAX + 1]; /* mount points; NULL ends */
 	enum format_error format_error;
-	struct tool_terms tools;  /* of the last format_and_mount() */
-	uint64_t bound_id;        /* what bind_at_with_id() answers; 0 it cannot determine */
-	bool device_is_empty;     /* format_is_due() */
-	bool goes_by_itself;      /* loop_device_goes_by_itself() */
-	const char *image;        /* the only one that loop_device_has_image() is true of */
-	const char *entry_source; /* of the staging directory in the mount table */
+	struct tool_terms tools; /* of the last format_and_mount() */
+	uint64_t bound_id;       /* what bind_at_with_id() answers; 0 it cannot determine */
+	bool device_is_empty;    /* format_is_due() */
+	bool goes_by_itself;     /* loop_device_goes_by_itself() */
+	const char *image;       /* the only one that loop_device_has_image() is true of */
+	/* Of the staging directory in the mount table. */
+	const char *entry_source, *entry_type;
 	long fs_type, fs_block_size;
 };
 

@@ -148,7 +148,21 @@ static void test_staged_with_another_device(void **state)
 	ran = run(local->new_device_mounter);
 	assert_int_equal(ran.result, -EBUSY);
 	assert_int_equal(ran.report.error_class, ERROR_TRANSIENT);
+	assert_string_equal(ran.report.device_path, "");
 	assert_null(strstr(fake_mount.diary, "format_and_mount"));
+}
+
+/* The device may have another name than when it was staged: the table keeps the one it has. */
+static void test_staging_that_cannot_be_examined(void **state)
+{
+	struct ran ran;
+
+	stage();
+	fake_mount.fail_name = "fd_facts";
+	fake_mount.fail_error = -EIO;
+	ran = run(local->new_device_mounter);
+	assert_int_equal(ran.result, -EIO);
+	assert_string_equal(ran.report.device_path, "");
 }
 
 /* case 51 */
@@ -325,6 +339,7 @@ static void test_btrfs_is_known_by_its_source(void **state)
 {
 	stage();
 	fake_mount.staging.device = fake_mount.target.device = makedev(0, 9);
+	fake_mount.entry_type = "btrfs";
 	assert_int_equal(run(local->new_device_unmounter).result, -ENOTEMPTY);
 	request.device_path = fake_mount.entry_source;
 	assert_int_equal(run(local->new_device_unmounter).result, STAGE_NEXT);
@@ -492,6 +507,7 @@ int main(void)
 		cmocka_unit_test_setup(test_options_of_a_device, setup),
 		cmocka_unit_test_setup(test_staged_already, setup),
 		cmocka_unit_test_setup(test_staged_with_another_device, setup),
+		cmocka_unit_test_setup(test_staging_that_cannot_be_examined, setup),
 		cmocka_unit_test_setup(test_failed_mount_keeps_its_type, setup),
 		cmocka_unit_test_setup(test_set_up_binds_the_staging_directory, setup),
 		cmocka_unit_test_setup(test_set_up_needs_the_staging_mount, setup),
