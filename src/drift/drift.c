@@ -166,7 +166,7 @@ void drift_lost(struct drift *drift, struct drift_mount *mount, enum drift_kind 
 	if (state_of(drift, mount) != MOUNT_DONE && !was_hidden)
 		return;
 	drift_begin(drift, mount, kind, culprit);
-	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
+	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount), false);
 	drift->options.lost(drift->options.userdata, mount->unique_name);
 }
 
@@ -181,7 +181,7 @@ void drift_cover(struct drift *drift, struct drift_mount *mount, const struct mo
 	else
 		drift_set_what(mount, "a %.32s (%.60s) on it", other->type, other->source);
 	drift_begin(drift, mount, DRIFT_COVERED, culprit);
-	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
+	actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount), true);
 }
 
 /* ---- mounts of others ---- */
@@ -270,7 +270,7 @@ void drift_uncovered(struct drift *drift, uint64_t cover_id)
 		if (mount->cover_id != cover_id)
 			continue;
 		drift_index_set_cover(drift, mount, 0);
-		actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount));
+		actual_doubt(drift->options.actual, mount->unique_name, uid_or_null(mount), true);
 	}
 }
 

@@ -119,9 +119,6 @@ static int replace_text(char **text, const char *value)
 
 static struct actual_pod *pod_free(struct actual_pod *pod)
 {
-	if (!pod)
-		return NULL;
-
 	free_text(pod->pod_uid);
 	free_text(pod->pod_key);
 	free_text(pod->outer_name);
@@ -142,9 +139,6 @@ static void drop_pod(struct actual *actual, struct actual_volume *volume, struct
 
 static struct actual_volume *volume_free(struct actual_volume *volume)
 {
-	if (!volume)
-		return NULL;
-
 	assert(!volume->pods);
 
 	free_text(volume->unique_name);
@@ -389,7 +383,7 @@ static void apply_stage(struct actual_volume *volume, const struct step_result *
 		volume->device_left = UNFINISHED_NOTHING;
 	}
 
-	/* Also after a failure, for its teardown, which without memory looks for itself. */
+	/* Also after a failure, for its teardown. */
 	(void) replace_text(&volume->device_path, result->device_path);
 	(void) replace_text(&volume->device_mount_path, result->device_mount_path);
 }
@@ -522,7 +516,8 @@ void actual_confirm(struct actual *actual, const char *unique_name, const char *
 }
 
 /* The generation stays: the mount that was lost had served the want. */
-void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid)
+void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid,
+		  bool may_be_left)
 {
 	struct actual_volume *volume;
 	struct actual_pod *pod;
@@ -531,10 +526,13 @@ void actual_doubt(struct actual *actual, const char *unique_name, const char *po
 
 	volume = actual_find(actual, unique_name);
 	pod = volume && pod_uid ? actual_find_pod(volume, pod_uid) : NULL;
-	if (pod && pod->state == MOUNT_DONE)
+	if (pod && pod->state == MOUNT_DONE) {
 		set_pod_state(pod, MOUNT_UNCERTAIN);
-	else if (volume && !pod_uid && volume->device_state == MOUNT_DONE)
+		pod->may_be_left |= may_be_left;
+	} else if (volume && !pod_uid && volume->device_state == MOUNT_DONE) {
 		set_device_state(volume, MOUNT_UNCERTAIN);
+		volume->device_may_be_left |= may_be_left;
+	}
 	if (volume)
 		mark(actual, volume->unique_name);
 }

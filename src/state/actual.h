@@ -157,10 +157,11 @@ void actual_apply(struct actual *actual, const struct step_result *result);
 void actual_confirm(struct actual *actual, const char *unique_name, const char *pod_uid,
 		    uint64_t remount_generation);
 
-/* The mount watch saw that what we mounted is there no more, or hidden by another mount:
- * what was mounted is uncertain now, and the volume dirty. @pod_uid NULL: the device. Unknown
- * entries are passed over. */
-void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid);
+/* The mount watch saw that what podvold mounted is gone, or, @may_be_left, hidden by another mount:
+ * what was mounted is uncertain now, and the volume dirty; what may be left is taken down, however
+ * its next mount fails. @pod_uid NULL: the device. Unknown entries are passed over. */
+void actual_doubt(struct actual *actual, const char *unique_name, const char *pod_uid,
+		  bool may_be_left);
 
 /* From the ledger or the disk: uncertain, from_rebuild. 0 or -ENOMEM. */
 int actual_add_rebuilt(struct actual *actual, const struct actual_entry *entry,

@@ -484,7 +484,7 @@ static void test_doubt_makes_mounted_uncertain(void **state)
 	struct actual_volume *volume;
 
 	assert_int_equal(actual_begin(world->actual, &entry_a), 0);
-	actual_doubt(world->actual, VOLUME, "uid-a");
+	actual_doubt(world->actual, VOLUME, "uid-a", false);
 	volume = volume_of(world);
 	assert_int_equal(actual_find_pod(volume, "uid-a")->state, MOUNT_ABSENT);
 	actual_apply(
@@ -498,13 +498,42 @@ static void test_doubt_makes_mounted_uncertain(void **state)
 	assert_int_equal(actual_find_pod(volume, "uid-a")->mount_id, 71);
 	free(dirty_take(world->dirty));
 
-	actual_doubt(world->actual, VOLUME, "uid-a");
+	actual_doubt(world->actual, VOLUME, "uid-a", false);
 	assert_int_equal(actual_find_pod(volume, "uid-a")->state, MOUNT_UNCERTAIN);
 	assert_int_equal(volume->device_state, MOUNT_DONE);
 	assert_int_equal(dirty_count(world->dirty), 1);
-	actual_doubt(world->actual, VOLUME, NULL);
+	actual_doubt(world->actual, VOLUME, NULL, false);
 	assert_int_equal(volume->device_state, MOUNT_UNCERTAIN);
-	actual_doubt(world->actual, "unknown", NULL);
+	actual_doubt(world->actual, "unknown", NULL, false);
+}
+
+/* A failed mount of what is hidden proves nothing of what lies below. */
+static void test_what_was_hidden_may_be_left(void **state)
+{
+	const struct step_result mounted = { .kind = STEP_PUBLISH,
+					     .unique_name = VOLUME,
+					     .pod_uid = "uid-a" };
+	struct step_result failed = mounted;
+	struct world *world = *state;
+
+	failed.error = -ENOENT;
+	failed.error_class = ERROR_FINAL;
+	assert_int_equal(actual_begin(world->actual, &entry_a), 0);
+	for (int may_be_left = 0; may_be_left < 2; may_be_left++) {
+		actual_apply(world->actual, &mounted);
+		actual_doubt(world->actual, VOLUME, "uid-a", may_be_left);
+		actual_apply(world->actual, &failed);
+		assert_int_equal(actual_find_pod(volume_of(world), "uid-a")->state,
+				 may_be_left ? MOUNT_UNCERTAIN : MOUNT_ABSENT);
+	}
+	actual_apply(world->actual,
+		     &(struct step_result){ .kind = STEP_STAGE, .unique_name = VOLUME });
+	actual_doubt(world->actual, VOLUME, NULL, true);
+	actual_apply(world->actual, &(struct step_result){ .kind = STEP_STAGE,
+							   .unique_name = VOLUME,
+							   .error = -ENOENT,
+							   .error_class = ERROR_FINAL });
+	assert_int_equal(volume_of(world)->device_state, MOUNT_UNCERTAIN);
 }
 
 int main(void)
@@ -526,6 +555,7 @@ int main(void)
 		WITH_WORLD(test_forget_drops_the_pod_or_everything),
 		WITH_WORLD(test_unknown_entries_are_passed_over),
 		WITH_WORLD(test_doubt_makes_mounted_uncertain),
+		WITH_WORLD(test_what_was_hidden_may_be_left),
 		WITH_WORLD(test_begin_keeps_states_and_completes_texts),
 		WITH_WORLD(test_device_row_after_its_pods_keeps_them),
 		WITH_WORLD(test_a_directory_where_a_device_was_staged),
