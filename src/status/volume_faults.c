@@ -49,6 +49,7 @@ struct known {
 	bool again;                      /* something happened while it was looked at */
 	bool was_reported;               /* by the kernel, and no look has found what */
 	bool is_watched;                 /* the kernel takes marks on its file system */
+	bool is_lost;                    /* with its last mount; what was wrong stays */
 	uint64_t round;                  /* of checks, that it had its turn in */
 	struct fault_check *check;       /* under way, or NULL */
 	UT_hash_handle hh;               /* by unique_name */
@@ -440,13 +441,15 @@ static void check_once(struct volume_faults *faults, const char *unique_name,
 
 	if (known && faults->healthy == known)
 		faults->healthy = NULL;
-	if (known || !pod || !claim)
+	if ((known && !known->is_lost) || !pod || !claim)
 		return;
-	known = add(faults, unique_name);
+	known = known ?: add(faults, unique_name);
 	if (!known)
 		return;
+	known->is_lost = false;
 	known->device = of->device;
-	if (has_condition(claim) || !take_healthy(faults, known, of, !pod->read_only))
+	if (known->fault || has_condition(claim) ||
+	    !take_healthy(faults, known, of, !pod->read_only))
 		begin_check(faults, known, false);
 	else if (needs_periodic(known))
 		set_periodic(faults);
@@ -456,21 +459,33 @@ void volume_faults_step_ended(void *userdata, const struct operation_ended *ende
 {
 	const struct step_result *result = &ended->result;
 	struct volume_faults *faults = userdata;
+	struct known *known;
 
 	if (!faults || result->error < 0)
 		return;
-	if (result->kind == STEP_PUBLISH)
+	if (result->kind == STEP_PUBLISH) {
 		check_once(faults, result->unique_name, &ended->report->file_system);
-	else
-		volume_faults_lost(faults, result->unique_name);
+		return;
+	}
+	known = find(faults, result->unique_name);
+	if (known && !mount_of(faults, result->unique_name))
+		known_free(faults, known);
 }
 
 void volume_faults_lost(struct volume_faults *faults, const char *unique_name)
 {
 	struct known *known = faults ? find(faults, unique_name) : NULL;
 
-	if (known && !mount_of(faults, unique_name))
-		known_free(faults, known);
+	if (!known || mount_of(faults, unique_name))
+		return;
+	if (faults->healthy == known)
+		faults->healthy = NULL;
+	if (known->check)
+		known->check->known = NULL;
+	known->check = NULL;
+	known->id = 0;
+	known->is_watched = known->has_writer = false;
+	known->is_lost = true;
 }
 
 void volume_faults_check_all(struct volume_faults *faults)

@@ -2,9 +2,9 @@
 /*
  * volume_faults - volumes of claims whose file system met errors: reported, never repaired
  *
- * A file system is looked at when its volume was first set up for a pod, unless another of its
- * volumes is healthy and the kernel reports errors of this kind; when the kernel reports an
- * error of it (mount/fault_watch.h), and when a view asks how full volumes are. One that recorded
+ * A file system is looked at when its volume was first set up for a pod, unless another volume on
+ * it was found healthy and the kernel reports errors of this type of file system; when it reports
+ * one (mount/fault_watch.h), and when a view asks how full volumes are. One that recorded
  * errors, shut down or turned read-only makes the volume faulty: a line in the journal, an event
  * about each of its pods, a condition of its claim, a state in views, a metric. Once, until what is
  * wrong changes. Volumes without a claim are files of podvold or of the node's own disks.
@@ -36,7 +36,8 @@ struct volume_faults *volume_faults_free(struct volume_faults *faults);
  * table followed it. */
 void volume_faults_step_ended(void *faults, const struct operation_ended *ended);
 /* A mount went, which others may have unmounted with its file system: with the volume's last one
- * what is known is forgotten, and found out again when it is mounted again. */
+ * the file system's identity and the mark on it are forgotten, and it is looked at again when the
+ * volume is mounted again. What was wrong stays until then. */
 void volume_faults_lost(struct volume_faults *faults, const char *unique_name);
 /* All objects are there: what is mounted since before the start is looked at, too. */
 void volume_faults_check_all(struct volume_faults *faults);

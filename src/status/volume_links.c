@@ -221,7 +221,9 @@ static int on_retry(sd_event_source *source, uint64_t usec, void *userdata)
 		for (pod = volume->pods; pod; pod = pod->hh.next) {
 			const struct linked *linked = find_own(links, pod);
 
-			if (linked && linked->is_missing && pod->state == MOUNT_DONE)
+			/* One that is no longer wanted would take the name from a later pod. */
+			if (linked && linked->is_missing && pod->state == MOUNT_DONE &&
+			    find_want(links, volume->unique_name, pod->pod_uid))
 				make_links(links, volume->unique_name, pod, false, true);
 		}
 	if (!timer_is_set(links->timer))

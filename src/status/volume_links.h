@@ -22,8 +22,8 @@ struct step;
 struct volume_links;
 
 /* After the actual state was reconstructed: links that lead to nothing of it are removed, on a
- * thread. Without the directory there are no links, which is logged. The tables are borrowed.
- * Return: 0 or -ENOMEM. */
+ * thread. Without the directory there are no links, which is logged. @event and the tables are
+ * borrowed. Return: 0 or -ENOMEM. */
 int volume_links_new(const char *run_dir, sd_event *event, const struct desired *desired,
 		     const struct actual *actual, struct volume_links **ret);
 /* Until they are removed: before the first hook is called, and before anything is mounted. */
