@@ -81,7 +81,7 @@ struct stage_report {
 		*cancelled; /* the want has gone: long stages look at it and end with -ECANCELED */
 	/* Last: what is large, and where a report is brief it is not there. */
 	struct failure failure;   /* of the stage that failed; means nothing while none did */
-	struct failure not_grown; /* of growth_error */
+	struct failure not_grown; /* text of growth_error; its error is not read */
 	struct stage_event events[STAGE_EVENTS_MAX];
 };
 

@@ -73,7 +73,7 @@ struct grpc_result {
 /* Once, on the loop, never before grpc_call() returned. */
 typedef void grpc_done_fn(void *userdata, const struct grpc_result *result);
 
-/* Without what is behind the text: most are empty, and its pages were never written. */
+/* Copies the text up to its NUL only: most are empty, and the pages of the rest stay untouched. */
 void grpc_result_copy(struct grpc_result *ret, const struct grpc_result *result);
 
 /* What a call is. Strings and bytes are copied. */

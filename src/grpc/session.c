@@ -110,8 +110,8 @@ static void on_goaway(struct grpc_session *session, const nghttp2_goaway *goaway
 	char text[GRPC_STATUS_TEXT_BYTES], *complaint;
 
 	grpc_text_decode((const char *) goaway->opaque_data, goaway->opaque_data_len, text);
-	if (asprintf(&complaint, "it goes away: %s%s%.900s",
-		     nghttp2_http2_strerror(goaway->error_code), text[0] ? ", " : "", text) >= 0)
+	if (asprintf(&complaint, "GOAWAY: %s%s%.900s", nghttp2_http2_strerror(goaway->error_code),
+		     text[0] ? ", " : "", text) >= 0)
 		take_complaint(session, complaint);
 }
 

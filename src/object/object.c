@@ -84,7 +84,6 @@ static bool complete(const struct kind_row *row, struct cJSON *tree, struct viol
 	       found->count == 0;
 }
 
-/* What the store has not seen yet will grow. */
 static bool is_stored(const struct cJSON *tree)
 {
 	return json_get(json_get(tree, "metadata"), "creationTimestamp") != NULL;
@@ -96,6 +95,7 @@ static struct shared_object *new_shared(enum object_kind kind, const struct cJSO
 {
 	const struct text_buffer *text = &printed->text;
 	size_t room = room_decoded(kind);
+	/* What the store has not seen yet will grow. */
 	bool is_new = is_proposal && !is_stored(tree);
 	size_t apart_size = is_proposal ? text->used + 1 + (is_new ? room_grown(kind) : 0) : 0;
 

@@ -116,7 +116,7 @@ void object_unref_pointer(const struct object **object);
  */
 int object_from_json(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
 
-/* The same for what is to be written, which keeps a tree for admission: a copy, or @tree itself. */
+/* The same for a write, which keeps a tree for admission: a copy, or @tree, NULL after success. */
 int object_propose(const struct cJSON *tree, const struct object **ret, struct failure *reterr);
 int object_propose_taken(struct cJSON **tree, const struct object **ret, struct failure *reterr);
 

@@ -16,7 +16,7 @@
 /* A directory, and whether a row of the ledger speaks of it. */
 struct match {
 	const struct found_volume *volume;
-	bool is_ours;
+	bool is_managed;
 };
 
 struct matches {
@@ -81,7 +81,7 @@ static void claim_sub_paths(const struct matches *matches, const struct actual_e
 	struct match *match = entry->pod_uid ? find_match(matches, &directory) : NULL;
 
 	if (match)
-		match->is_ours = true;
+		match->is_managed = true;
 }
 
 struct rebuilding {
@@ -198,7 +198,7 @@ static int adopt_row(struct rebuilding *work, size_t at)
 	if (adopt(work, &row) < 0)
 		return -ENOMEM;
 	if (match)
-		match->is_ours = true;
+		match->is_managed = true;
 	claim_sub_paths(&work->matches, &row.entry);
 	match_row(work, at, &row, match ? match->volume : &directory, match);
 	return 0;
@@ -303,7 +303,7 @@ static int claim_staged(const struct rebuilding *work, const struct found_volume
 	match = find_match(&work->matches, &directory);
 	if (!match)
 		return 0;
-	match->is_ours = true;
+	match->is_managed = true;
 	if (volume->source && match->volume->source &&
 	    strcmp(volume->source, match->volume->source) == 0)
 		row->device_path = volume->source;
@@ -359,7 +359,7 @@ static int match_foreign_volume(struct rebuilding *work, struct match *match)
 		return r;
 	if (r == -ENOENT)
 		return 0;
-	match->is_ours = true;
+	match->is_managed = true;
 	if (r == 0)
 		return take_over(work, volume, &candidate);
 	report_verdict(work, REBUILD_NOT_UNDERSTOOD, volume, NULL, failure.text);
@@ -372,7 +372,7 @@ static int match_foreign_of(struct rebuilding *work, bool staged)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
-		if (!matches->matches[i].is_ours &&
+		if (!matches->matches[i].is_managed &&
 		    (*matches->matches[i].volume->pod_uid == '\0') == staged)
 			r = match_foreign_volume(work, &matches->matches[i]);
 	return r;
@@ -388,7 +388,7 @@ static int match_foreign_volumes(struct rebuilding *work)
 	if (r == 0)
 		r = match_foreign_of(work, true);
 	for (size_t i = 0; r == 0 && i < matches->count; i++)
-		if (!matches->matches[i].is_ours)
+		if (!matches->matches[i].is_managed)
 			report_verdict(work, REBUILD_FOREIGN, matches->matches[i].volume, NULL,
 				       NULL);
 	return r;

@@ -191,7 +191,9 @@ static void look_up_sources(const struct reconstruct_options *options, struct fo
 	struct failure failure = { .error = 0 };
 
 	if (mount_table_refresh(options->host->mount_table, &failure) < 0)
-		log_message(LOG_WARNING, "cannot look up devices that are staged: %s",
+		log_message(LOG_WARNING,
+			    "cannot look up which devices are staged: %s; those without a record "
+			    "are not unmounted",
 			    failure.text);
 	(void) mount_table_walk(options->host->mount_table, note_source, found);
 }

@@ -26,7 +26,7 @@ struct found_volume {
 	bool is_mount_point; /* or a mount that cannot be examined any more; of CSI its `mount` */
 	/* Of the mount there, as mount_mark() has it; 0 none or unknown, and of CSI volumes. */
 	uint64_t mount_id, mount_mark;
-	char *source; /* of the mount, as the mount table has it; NULL: it was not looked up */
+	char *source; /* of the mount, when it is in /dev; NULL: another, or no takeover */
 	/* Of a CSI volume, from its vol_data.json; "" when that cannot be used, for this reason. */
 	const char *driver_name, *volume_handle, *problem;
 };

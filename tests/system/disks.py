@@ -55,6 +55,11 @@ def frozen(directory):
         os.close(fd)
 
 
+def staged(n):
+    """Where devices are mounted for the node."""
+    return [point for point in n.mounts() if "/plugins/kubernetes.io/local-volume/mounts/" in point]
+
+
 class Device:
     """A loop device with a file system of its own."""
 

@@ -173,9 +173,9 @@ static int generate_name(struct exchange *exchange, struct cJSON *tree)
 
 /* ---- status ---- */
 
-/* A client cannot make what only comes about: the claim that it sends as Bound is bound to nothing
- * here. The reporter of a Node is the one who knows its status. As in kube-apiserver, what is
- * dropped must have its types, and breaks no rule. Return: 0, or -ENOMEM, and that was replied. */
+/* Drops the status of a created object, but a Node's, which its reporter sends. As in
+ * kube-apiserver its types are checked first, its values are not. Return: 0; -ENOMEM, and that was
+ * replied. */
 static int begin_status(struct exchange *exchange, const struct kind_row *row, struct cJSON *tree)
 {
 	int r = 0;

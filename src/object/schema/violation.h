@@ -54,7 +54,7 @@ struct violations {
  */
 int object_violations(const struct cJSON *tree, struct violations *ret);
 
-/* Has each field that is known its type? Those that are null go. True where memory runs out. */
+/* Does each known field have its type? Removes null fields from @tree. True when out of memory. */
 bool object_types_fit(struct cJSON *tree, enum object_kind kind);
 
 /**
