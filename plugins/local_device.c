@@ -328,8 +328,8 @@ static dev_t number_of(const struct mount_entry *entry)
 	return S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
-/* The node may have gone; of an image its path is recorded; btrfs shows any of its devices. Nothing
- * is where none is recorded: a mount may have no source, either. */
+/* The node may have gone; of an image its path is recorded; btrfs shows any of its devices. Without
+ * a record no mount matches: the source of one may be empty, too. */
 static bool is_origin(const struct mount_entry *entry, const char *device)
 {
 	struct stat st;
